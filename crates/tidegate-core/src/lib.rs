@@ -1,0 +1,18 @@
+//! Pure rate gates for chat platforms.
+//!
+//! A gate is told what happened and when, and answers what to do; it has no clock, does no I/O and draws no random
+//! numbers. What is needed to wait, read and write lives in `tidegate-tokio`.
+
+#![no_std]
+
+extern crate alloc;
+
+mod gate;
+pub mod governor;
+mod key;
+pub mod policy;
+mod time;
+
+pub use self::gate::Gate;
+pub use self::key::{MessageKey, MethodKey, Peer, PeerKind, field};
+pub use self::time::{Span, Time};

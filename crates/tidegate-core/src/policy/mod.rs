@@ -1,0 +1,400 @@
+//! Policies: what a platform's budgets are and what each kind of write does when they are dry. Tables, not code.
+
+mod compile;
+mod matrix;
+mod pattern;
+mod quantity;
+mod raw;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use self::pattern::Pattern;
+pub use self::quantity::parse_span;
+pub use self::tree::PolicyError;
+use crate::governor::Class;
+use crate::key::PeerKind;
+use crate::time::Span;
+
+/// A row of a policy, by its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId(pub u8);
+
+/// A bucket of a policy, by its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BucketId(pub u8);
+
+/// A platform's table: buckets, and rows that take from them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// The table's name.
+    pub name: Box<str>,
+    /// The platform that it is for: `telegram` or `discord`.
+    pub platform: Platform,
+    /// A policy that is not enabled lets everything through.
+    pub enabled: bool,
+    /// Added to a platform's `retry_after`.
+    pub margin: Span,
+    /// Taken for a refusal that names no time.
+    pub default_retry: Span,
+    /// A cooldown that lasts longer than this is answered at once, whatever the hold limit.
+    pub inline_wait: Option<Span>,
+    /// Refusals of different peers that cool the whole bot.
+    pub escalate: Option<Escalate>,
+    /// An edit that superseded another this shortly before, and is quiet for as long, is settled.
+    pub settle: Span,
+    /// Units of a spread window kept for settled edits.
+    pub settle_reserve: u32,
+    /// Previews of a window that need not be spread.
+    pub spread_burst: u32,
+    /// Chrome for a message is dropped this long after its named final was delivered.
+    pub final_guard: Span,
+    /// How often each active peer's counters are summed up in a note.
+    pub summary: Option<Span>,
+    /// Methods that delete the message they name.
+    pub deletes: Vec<Pattern>,
+    /// The buckets.
+    pub buckets: Vec<BucketDef>,
+    /// The rows, in the order in which they are tried.
+    pub rows: Vec<Row>,
+}
+
+/// Whose table it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// Telegram's Bot API.
+    Telegram,
+    /// Discord's REST API.
+    Discord,
+}
+
+/// So many peers refused within so long cool the bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Escalate {
+    /// How many different peers.
+    pub peers: usize,
+    /// Within how long.
+    pub within: Span,
+    /// The bot cools no longer than this.
+    pub at_most: Span,
+}
+
+/// One limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BucketDef {
+    /// Its name.
+    pub name: Box<str>,
+    /// What has one of its own.
+    pub scope: BucketScope,
+    /// Its shape.
+    pub shape: Shape,
+    /// Which peers' writes take from it.
+    pub applies: Applies,
+    /// Whether a write takes as many units as it makes messages.
+    pub by_items: bool,
+    /// A write that waited for this bot bucket alone for longer passes, one each [`Self::pass_spacing`].
+    pub pass_after: Option<Span>,
+    /// The least time between two such passes.
+    pub pass_spacing: Span,
+}
+
+/// What has a bucket of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BucketScope {
+    /// The bot.
+    Bot,
+    /// Each peer.
+    Peer,
+    /// Each topic of a peer.
+    Thread,
+    /// Each message of a peer.
+    Message,
+    /// Each method.
+    Method,
+}
+
+/// How a bucket counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A burst, refilled at a rate of `units` per `period`.
+    Token {
+        /// Units that come back in a period.
+        units: u32,
+        /// The period.
+        period: Span,
+        /// The most that it holds.
+        burst: u32,
+    },
+    /// Never more than `units` in any rolling `period`.
+    Window {
+        /// The limit.
+        units: u32,
+        /// The period.
+        period: Span,
+        /// So many on top that only interactive writes may use.
+        reserve: u32,
+    },
+    /// At least this long since the last.
+    Spacing {
+        /// How long.
+        period: Span,
+    },
+}
+
+/// Which peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// Every chat.
+    All,
+    /// Chats with one user.
+    Private,
+    /// Groups and channels.
+    Group,
+    /// Groups known to have topics.
+    Forum,
+}
+
+impl Applies {
+    /// Whether a peer of this kind is meant; `forum` says whether it is known to have topics.
+    pub fn to(self, kind: PeerKind, forum: bool) -> bool {
+        match self {
+            Self::All => kind != PeerKind::Loose,
+            Self::Private => kind == PeerKind::Private,
+            Self::Group => kind == PeerKind::Group,
+            Self::Forum => kind == PeerKind::Group && forum,
+        }
+    }
+}
+
+/// One kind of write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The surface's name.
+    pub name: Box<str>,
+    /// The gate that it belongs to, where the table names one; else the surface.
+    pub gate: Box<str>,
+    /// Which methods.
+    pub methods: Vec<Pattern>,
+    /// What a call must have (or lack) besides.
+    pub with: Option<With>,
+    /// The buckets it takes from, all or none.
+    pub buckets: Vec<BucketId>,
+    /// The window that its previews are spread over.
+    pub spread: Option<BucketId>,
+    /// Which peers it paces. Others' writes go at once.
+    pub applies: Option<Applies>,
+    /// The bucket that groups which the row does not pace take alone.
+    pub unmarked: Option<BucketId>,
+    /// At most one of a peer in flight, so that no two overtake each other.
+    pub ordered: bool,
+    /// An edit changes only what it names.
+    pub partial: bool,
+    /// A write to the same peer by one of these methods drops what is held.
+    pub killed_by: Vec<Pattern>,
+    /// Its writes weigh as many as the messages they make.
+    pub weight_items: bool,
+    /// When its writes mark their peer as one with topics.
+    pub marks_forum: Marks,
+    /// The bot's cooldown is looked at before anything else.
+    pub cooldown_first: bool,
+    /// Never held, refused or counted.
+    pub uncounted: bool,
+    /// After taking, the write goes on to wait in this row's line.
+    pub then: Option<RowId>,
+    /// What a refusal of its writes cools, where they have a peer.
+    pub refused: RefusedCools,
+    /// The class of a write that names none.
+    pub default_class: Class,
+    /// What each class does, by [`Class`] order.
+    pub cells: [Cell; 7],
+}
+
+/// When a write marks its peer as one with topics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// Never.
+    Never,
+    /// When it names a topic.
+    Thread,
+}
+
+/// What a refusal cools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedCools {
+    /// The peer.
+    Peer,
+    /// This method to this peer.
+    PeerMethod,
+}
+
+/// What a call must have for a row to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum With {
+    /// A chat.
+    Chat,
+    /// A rich message.
+    Rich,
+}
+
+/// What one class of one surface does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// When a bucket is dry.
+    pub dry: Dry,
+    /// So many may pass per peer; then the write is held. Only with [`Dry::Pass`].
+    pub pass_limit: Option<(u32, Span)>,
+    /// How long it may be held.
+    pub max_hold: MaxHold,
+    /// What happens beyond that.
+    pub past_hold: PastHold,
+    /// While something cools.
+    pub cooldown: InCooldown,
+    /// At least this long since the last of this surface and class of the peer; sooner is dropped.
+    pub spacing: Option<Span>,
+    /// How a dropped one is answered.
+    pub answer: DropAnswer,
+    /// Tries in all after transient failures.
+    pub attempts: u32,
+}
+
+/// What a write does when a bucket is dry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dry {
+    /// It waits.
+    Hold,
+    /// It waits, the latest of a message wins.
+    Merge,
+    /// It is dropped.
+    Drop,
+    /// It goes without a token.
+    Pass,
+}
+
+/// How long a write may be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxHold {
+    /// As long as its client can wait.
+    Auto,
+    /// This long.
+    For(Span),
+    /// Without end.
+    Unlimited,
+}
+
+/// What happens to a write beyond its hold limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PastHold {
+    /// It is refused and told when to come back.
+    Refuse,
+    /// It goes without a token.
+    Admit,
+    /// It is dropped.
+    Drop,
+}
+
+/// What a write does while something cools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InCooldown {
+    /// It waits.
+    Hold,
+    /// It waits, the latest of a message wins.
+    Merge,
+    /// It is dropped.
+    Drop,
+    /// It goes all the same.
+    Pass,
+}
+
+/// How the client of a dropped write is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropAnswer {
+    /// `{"ok":true,"result":true}`.
+    True,
+    /// A message object made from the request or the last delivered one.
+    Message,
+    /// 204 without a body.
+    NoContent,
+}
+
+/// What decides a call's row.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The method's name, in any case (Telegram), or verb and path (Discord).
+    pub method: &'a str,
+    /// Whether it names a chat (or an inline message).
+    pub has_chat: bool,
+    /// Whether it carries a rich message.
+    pub rich: bool,
+}
+
+impl Policy {
+    /// The names of the tables that are compiled in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        tree::BUILTIN.iter().map(|(name, _)| *name)
+    }
+
+    /// A table that is compiled in, with some of its cells changed: each a path (`surface.edit.class.final.max_hold`) or
+    /// the name of a knob, and its value.
+    pub fn load(name: &str, changes: &[(String, toml::Value)]) -> Result<Self, PolicyError> {
+        tree::load(name, changes)
+    }
+
+    /// The first row that matches.
+    pub fn row_of(&self, call: &Call<'_>) -> RowId {
+        let at = self.rows.iter().position(|row| row.matches(call));
+        RowId(u8::try_from(at.unwrap_or(self.rows.len() - 1)).unwrap_or(u8::MAX))
+    }
+
+    /// That row.
+    pub fn row(&self, id: RowId) -> &Row {
+        &self.rows[usize::from(id.0).min(self.rows.len() - 1)]
+    }
+
+    /// That bucket.
+    pub fn bucket(&self, id: BucketId) -> &BucketDef {
+        &self.buckets[usize::from(id.0)]
+    }
+
+    /// One line for each surface and class: the reviewable form of the table.
+    pub fn matrix(&self) -> Vec<MatrixLine> {
+        matrix::lines(self)
+    }
+
+    /// The matrix as a markdown table.
+    pub fn markdown(&self) -> String {
+        matrix::markdown(self)
+    }
+}
+
+pub use self::matrix::{COLUMNS, MatrixLine};
+
+impl Row {
+    /// What this class does.
+    pub fn cell(&self, class: Class) -> &Cell {
+        &self.cells[class as usize]
+    }
+
+    /// A row without buckets: its calls go at once.
+    pub fn is_free(&self) -> bool {
+        self.buckets.is_empty()
+    }
+
+    /// Whether a newer write of a message can take an older one's place.
+    pub fn merges(&self) -> bool {
+        self.cells.iter().any(|cell| cell.dry == Dry::Merge)
+    }
+
+    fn matches(&self, call: &Call<'_>) -> bool {
+        let has = match self.with {
+            None => true,
+            Some(With::Chat) => call.has_chat,
+            Some(With::Rich) => call.rich,
+        };
+        has && self.methods.iter().any(|pattern| pattern.matches(call.method))
+    }
+}
