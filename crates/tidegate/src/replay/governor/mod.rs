@@ -1,0 +1,128 @@
+//! The governor's lines.
+
+mod input;
+mod output;
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tidegate_core::governor::{Governor, Input, Write};
+use tidegate_core::policy::{Call, Policy};
+use tidegate_core::{MessageKey, MethodKey, Peer, Span, field};
+
+use super::driver;
+use super::line::told;
+
+/// No client may ask to be held for longer.
+const LONGEST_HOLD_MS: u64 = 600_000;
+
+/// Knows the policy, to find each write's row, and all changes made to it so far.
+pub(super) struct Codec {
+    name: String,
+    changes: Vec<(String, toml::Value)>,
+    policy: Arc<Policy>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    #[serde(default = "telegram")]
+    policy: String,
+    #[serde(default)]
+    set: Map<String, Value>,
+    #[serde(default)]
+    instant: bool,
+}
+
+fn telegram() -> String {
+    "telegram".to_owned()
+}
+
+impl driver::Codec for Codec {
+    type Gate = Governor;
+    type Input = input::Line;
+    type Output = output::Line;
+
+    fn create(settings: Map<String, Value>) -> Result<(Self, Governor), String> {
+        let settings: Settings = serde_json::from_value(Value::Object(settings)).map_err(|error| told(&error))?;
+        let policy = Policy::load(&settings.policy, &[]).map_err(|error| error.to_string())?;
+        let mut codec = Self { name: settings.policy, changes: Vec::new(), policy: Arc::new(policy) };
+        codec.change(settings.set)?;
+        let governor = Governor::new(Arc::clone(&codec.policy), settings.instant);
+        Ok((codec, governor))
+    }
+
+    fn decode(&mut self, line: input::Line) -> Result<Input, String> {
+        Ok(match line {
+            input::Line::Write(line) => Input::Write(self.write(line)?),
+            input::Line::Set(changes) => {
+                self.change(changes)?;
+                Input::Policy(Arc::clone(&self.policy))
+            }
+            other => other.into_input()?,
+        })
+    }
+
+    fn after_timeout(&self, input: &Input) -> bool {
+        matches!(input, Input::Write(_))
+    }
+
+    fn encode(&self, output: tidegate_core::governor::Output) -> output::Line {
+        output.into()
+    }
+}
+
+impl Codec {
+    fn change(&mut self, set: Map<String, Value>) -> Result<(), String> {
+        if set.is_empty() {
+            return Ok(());
+        }
+        let prefix = format!("policy.{}.", self.name);
+        for (path, value) in set {
+            let value = cell(value).ok_or_else(|| format!("set: {path}: null is no value of a cell"))?;
+            self.changes.push((path.strip_prefix(&prefix).unwrap_or(&path).to_owned(), value));
+        }
+        let policy = Policy::load(&self.name, &self.changes).map_err(|error| format!("set: {error}"))?;
+        self.policy = Arc::new(policy);
+        Ok(())
+    }
+
+    fn write(&self, line: input::Write) -> Result<Write, String> {
+        let call = Call {
+            method: &line.method,
+            has_chat: line.peer.is_some(),
+            rich: line.fields.iter().any(|name| name == "rich_message"),
+        };
+        Ok(Write {
+            ticket: line.ticket,
+            row: self.policy.row_of(&call),
+            method: MethodKey::of(&line.method),
+            peer: line.peer.map(|peer| Peer::parse(&peer.0)),
+            thread: line.thread,
+            message: line.message.map(|message| MessageKey::of(&message.0)),
+            class: line.class.map(|class| input::class(&class)).transpose()?,
+            weight: line.weight.max(1),
+            fields: line.fields.iter().map(|name| field(name)).collect(),
+            max_hold: line.max_hold_ms.map(|ms| Span::from_millis(ms.0.min(LONGEST_HOLD_MS))),
+            auto_hold: None,
+        })
+    }
+}
+
+/// A policy's cell as TOML has it. There is no null in TOML.
+fn cell(value: Value) -> Option<toml::Value> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(on) => toml::Value::Boolean(on),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => toml::Value::Integer(whole),
+            None => toml::Value::Float(number.as_f64()?),
+        },
+        Value::String(text) => toml::Value::String(text),
+        Value::Array(values) => toml::Value::Array(values.into_iter().map(cell).collect::<Option<_>>()?),
+        Value::Object(map) => {
+            toml::Value::Table(map.into_iter().map(|(key, value)| Some((key, cell(value)?))).collect::<Option<_>>()?)
+        }
+    })
+}
