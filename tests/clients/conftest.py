@@ -1,0 +1,23 @@
+"""What all tests here share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from libraries.grammy import Grammy  # noqa: E402
+from libraries.ptb import PythonTelegramBot  # noqa: E402
+from libraries.telebot_async import TelebotAsync  # noqa: E402
+from libraries.telebot_sync import TelebotSync  # noqa: E402
+
+LIBRARIES = {"ptb": PythonTelegramBot, "grammy": Grammy, "telebot": TelebotSync, "telebot_async": TelebotAsync}
+
+
+@pytest.fixture(params=LIBRARIES.values(), ids=LIBRARIES.keys())
+def library(request):
+    """Each client library in turn."""
+    return request.param

@@ -1,0 +1,207 @@
+"""The built program on free ports: a sandbox that keeps Telegram's limits, and a tidegate before it.
+
+What a test says about time it reads from the sandbox's log, which counts platform time (a sandbox at scale 0.1 runs ten
+platform seconds in one of ours), never from the clock of the machine that the test happens to run on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import re
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+TOKEN = "1234567890:AAtidegateClientTestsTokenAAAAAAAAAAA"
+GROUP = -1001000000001
+SCALE = 0.1
+
+
+def program() -> str:
+    """The binary under test, as `cargo xtask clients` built it."""
+    found = os.environ.get("TIDEGATE_BIN", str(Path(__file__).parents[2] / "target/debug/tidegate"))
+    assert Path(found).exists(), f"{found} is missing: run `cargo xtask clients`, or `cargo build` first"
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call as the platform saw it."""
+
+    at: float  # platform seconds since the sandbox started
+    method: str
+    chat: str | None
+    text: str
+    message: int | None
+    status: int
+    forced: bool  # a script decided the answer, not a limit
+
+    @property
+    def accepted(self) -> bool:
+        return self.status == 200
+
+
+class Process:
+    """A child that must be alive as long as the test, and is ended with it."""
+
+    def __init__(self, name: str, args: list[str], port: int, folder: Path, **env: str) -> None:
+        self.name = name
+        self.output = folder / f"{name}.log"
+        with open(self.output, "wb") as output:
+            self.child = subprocess.Popen(
+                [program(), *args], stdout=output, stderr=subprocess.STDOUT, cwd=folder, env={**os.environ, **env}
+            )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+            if self.child.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise AssertionError(f"{name} does not answer on its port:\n{self.tail()}")
+
+    def tail(self) -> str:
+        return "\n".join(self.output.read_text(errors="replace").splitlines()[-40:])
+
+    def end(self) -> None:
+        died = self.child.poll()
+        if died is None:
+            self.child.terminate()
+            try:
+                self.child.wait(30)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+                raise AssertionError(f"{self.name} did not end within 30 s of SIGTERM:\n{self.tail()}") from None
+        assert died is None, f"{self.name} died with {died}:\n{self.tail()}"
+        assert "panicked" not in self.output.read_text(errors="replace"), f"{self.name} panicked:\n{self.tail()}"
+
+
+class House:
+    """A sandbox and a tidegate, as a context manager."""
+
+    def __init__(self, scale: float = SCALE, config: str = "", serve: bool = True) -> None:
+        self.scale, self.config, self.serve = scale, config, serve
+
+    def __enter__(self) -> "House":
+        self.stack = contextlib.ExitStack()
+        with contextlib.ExitStack() as opening:
+            folder = Path(opening.enter_context(tempfile.TemporaryDirectory(prefix="tidegate-")))
+            port = free_port()
+            self.platform = f"http://127.0.0.1:{port}"
+            arguments = ["sandbox", "--telegram", f"127.0.0.1:{port}", "--scale", str(self.scale)]
+            self.sandbox = Process("sandbox", arguments, port, folder)
+            opening.callback(self.sandbox.end)
+            self.base = self.platform
+            if self.serve:
+                self._serve(opening, folder)
+            self.stack = opening.pop_all()
+        return self
+
+    def _serve(self, opening: contextlib.ExitStack, folder: Path) -> None:
+        listen, admin = free_port(), free_port()
+        config = folder / "tidegate.toml"
+        config.write_text(
+            f'listen = "127.0.0.1:{listen}"\nadmin = "127.0.0.1:{admin}"\ndata = "{folder}/data"\n'
+            f'time_scale = {self.scale}\n\n[telegram]\napi = "{self.platform}"\n\n{self.config}'
+        )
+        self.gate = Process("serve", ["serve", "--config", str(config)], listen, folder)
+        opening.callback(self.gate.end)
+        self.base, self.admin = f"http://127.0.0.1:{listen}", f"http://127.0.0.1:{admin}"
+
+    def __exit__(self, kind, error, trace) -> None:
+        self.stack.__exit__(kind, error, trace)
+
+    def control(self, path: str, body: object = None, base: str | None = None):
+        """What the sandbox answers under `/__sandbox/`."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{base or self.platform}/__sandbox/{path}", data=data)
+        if data is not None:
+            request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            text = answer.read()
+        return json.loads(text) if text.strip() else None
+
+    def log(self, method: str | None = None, chat: int | str | None = None) -> list[Call]:
+        """Calls that reached the platform, in the order in which it took them."""
+        calls = [
+            Call(
+                at=entry["at_ms"] / 1000,
+                method=entry["method"],
+                chat=entry.get("chat"),
+                text=entry.get("text", ""),
+                message=entry.get("message_id"),
+                status=entry["status"],
+                forced=entry["forced"],
+            )
+            for entry in self.control("log")
+        ]
+        return [
+            call
+            for call in calls
+            if (method is None or call.method == method) and (chat is None or call.chat == str(chat))
+        ]
+
+    def texts(self, method: str, chat: int | str) -> list[str]:
+        """What was accepted of such calls."""
+        return [call.text for call in self.log(method, chat) if call.accepted]
+
+    def assert_no_refusal(self) -> None:
+        """Zero 429 at the platform but those that a test asked for."""
+        refused = [call for call in self.log() if call.status == 429 and not call.forced]
+        assert not refused, f"{len(refused)} calls were refused by the platform, the first: {refused[0]}"
+
+    def refuse_next(self, method: str, chat: int | str, retry_after: int, times: int = 1) -> None:
+        """The platform's next answers to such calls are a 429."""
+        raise NotImplementedError
+
+    def fail_next(self, method: str | None, chat: int | str | None, status: int, times: int = 1) -> None:
+        """The platform's next answers to such calls are this error."""
+        raise NotImplementedError
+
+    async def until(self, holds, real_seconds: float = 60) -> None:
+        """Waits until it holds."""
+        deadline = time.monotonic() + real_seconds
+        while not holds():
+            assert time.monotonic() < deadline, "it never came to that"
+            await asyncio.sleep(0.02)
+
+    def sleep(self, platform_seconds: float):
+        """Lets so much platform time pass."""
+        return asyncio.sleep(platform_seconds * self.scale)
+
+
+@contextlib.contextmanager
+def run(scenario, refusals: bool = False, **house):
+    """A scenario in a house of its own, which is given on for what the log must show.
+
+    With no call refused by the platform but those that the scenario asked for, unless `refusals`.
+    """
+    with House(**house) as opened:
+        asyncio.run(scenario(opened))
+        if not refusals:
+            opened.assert_no_refusal()
+        yield opened
+
+
+def number(text: str) -> int:
+    """The number behind the `#` of a text."""
+    return int(re.search(r"#(\d+)", text).group(1))
+
+
+def numbers(calls: list[Call]) -> list[int]:
+    return [number(call.text) for call in calls]

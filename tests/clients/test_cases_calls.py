@@ -1,0 +1,147 @@
+"""Cases of other people's bug reports (docs/cases.md): polls, answers to buttons, uploads, and clients that leave."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import aiohttp
+
+from api import Api
+from harness import GROUP, House, run
+
+
+def test_t34_polls_are_never_queued_and_a_conflict_passes_as_it_is():
+    async def scenario(house: House):
+        async with Api(house.base) as api:
+            flood = [asyncio.create_task(api.send(GROUP, f"#{i}")) for i in range(40)]
+            first = asyncio.create_task(api("getUpdates", timeout=30))
+            await house.until(lambda: any(True for _ in house.polls()))
+            second = asyncio.create_task(api("getUpdates", timeout=1))
+            assert (await first).status == 409
+            assert (await second).result == []
+            for task in flood:
+                task.cancel()
+            await asyncio.gather(*flood, return_exceptions=True)
+
+    with run(scenario):
+        pass
+
+
+def test_t35_a_poll_ends_with_its_client_and_no_earlier():
+    async def scenario(house: House):
+        async with Api(house.base) as api:
+            assert (await api("getUpdates", timeout=50)).result == []
+            poll = asyncio.create_task(api("getUpdates", timeout=50))
+            await house.sleep(10)
+            poll.cancel()
+            await asyncio.gather(poll, return_exceptions=True)
+            await house.until(lambda: any(call.status == 499 for call in house.log("getUpdates")))
+
+    with run(scenario) as house:
+        whole, left = house.log("getUpdates")
+        assert whole.status == 200 and left.status == 499
+
+
+def test_t63_an_answer_to_a_button_passes_every_queue():
+    async def scenario(house: House):
+        async with Api(house.base) as api:
+            flood = [asyncio.create_task(api.send(100 + i % 5, f"#{i}")) for i in range(200)]
+            await asyncio.sleep(0.3)
+            for _ in range(20):
+                answer = await api("answerCallbackQuery", callback_query_id="1")
+                assert answer.ok and answer.headers.get("X-Tidegate-Held-Ms", "0") == "0"
+            for task in flood:
+                task.cancel()
+            await asyncio.gather(*flood, return_exceptions=True)
+
+    with run(scenario):
+        pass
+
+
+def multipart(chat_first: bool, chat: int, content: bytes) -> aiohttp.MultipartWriter:
+    """A sendDocument with its chat before or behind the file."""
+    parts = aiohttp.MultipartWriter("form-data")
+
+    def field(name: str, value, **more):
+        parts.append(value).set_content_disposition("form-data", name=name, **more)
+
+    if chat_first:
+        field("chat_id", str(chat))
+    field("document", content, filename="large.bin")
+    if not chat_first:
+        field("chat_id", str(chat))
+        field("caption", "#1")
+    return parts
+
+
+def memory_kib(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def test_t65_uploads_stream_wherever_their_chat_stands():
+    """50 MB with the chat before the file, and with it behind: both arrive whole and neither is held in memory."""
+
+    async def scenario(house: House):
+        content = os.urandom(1 << 20) * 50
+        async with Api(house.base) as api:
+            assert (await api.send(7, "#0")).ok
+            before = memory_kib(house.gate.child.pid)
+            for chat_first in (True, False):
+                answer = await api.post("sendDocument", data=multipart(chat_first, GROUP, content))
+                assert answer.ok, answer
+                assert answer.result["document"]["file_size"] == len(content)
+            grown = memory_kib(house.gate.child.pid) - before
+            assert grown < 20 * 1024, f"{grown} KiB for 50 MB"
+
+    with run(scenario) as house:
+        assert len(house.log("sendDocument", GROUP)) == 2
+
+
+def test_uploads_without_a_length_and_behind_a_spent_minute():
+    """A chunked upload whose chat stands behind the file is held like any other send, and arrives whole."""
+
+    async def scenario(house: House):
+        content = os.urandom(3 << 20)
+
+        async def chunks(body: aiohttp.MultipartWriter):
+            class Sink:
+                data = bytearray()
+
+                async def write(self, chunk):
+                    self.data += chunk
+
+            sink = Sink()
+            sink.data = bytearray()
+            await body.write(sink)
+            for at in range(0, len(sink.data), 65536):
+                yield bytes(sink.data[at : at + 65536])
+
+        async with Api(house.base) as api:
+            await asyncio.gather(*(api.send(GROUP, f"#{i}") for i in range(18)))
+            body = multipart(False, GROUP, content)
+            headers = {"Content-Type": body.headers["Content-Type"], "X-Tidegate-Max-Hold": "120s"}
+            answer = await api.post("sendDocument", data=chunks(body), headers=headers)
+            assert answer.outcome == "held"
+            assert answer.result["document"]["file_size"] == len(content)
+
+    with run(scenario) as house:
+        assert house.log("sendDocument", GROUP)[0].at - house.log("sendMessage", GROUP)[0].at >= 58
+
+
+def test_t6_t68_all_clients_leave_and_nothing_follows():
+    async def scenario(house: House):
+        async with Api(house.base) as api:
+            sends = [asyncio.create_task(api.send(GROUP, f"#{i}")) for i in range(60)]
+            await house.until(lambda: len(house.log("sendMessage", GROUP)) >= 3)
+            for task in sends:
+                task.cancel()
+            await asyncio.gather(*sends, return_exceptions=True)
+        await house.sleep(3)
+        house.left = len(house.log("sendMessage", GROUP))
+        await house.sleep(120)
+
+    with run(scenario) as house:
+        assert len(house.log("sendMessage", GROUP)) == house.left
