@@ -1,0 +1,8 @@
+//! Drives the fake platforms over real sockets.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod client;
+mod control;
+mod limits;
+mod requests;
+mod updates;
