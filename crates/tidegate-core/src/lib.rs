@@ -7,11 +7,15 @@
 
 extern crate alloc;
 
+mod arena;
+mod bucket;
+mod cooldown;
 mod gate;
 pub mod governor;
 mod key;
 pub mod policy;
 mod time;
+mod window;
 
 pub use self::gate::Gate;
 pub use self::key::{MessageKey, MethodKey, Peer, PeerKind, field};

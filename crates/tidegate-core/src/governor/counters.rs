@@ -114,6 +114,20 @@ impl Counters {
             .all(|cell| cell[Accepted as usize] == parts.iter().map(|part| cell[*part as usize]).sum::<u64>())
     }
 
+    /// Rows have other places from now on.
+    pub(super) fn rename(&mut self, find: &impl Fn(RowId) -> RowId) {
+        let old = core::mem::take(&mut self.cells);
+        for (classes, at) in old.into_iter().zip(0_u8..) {
+            let to = usize::from(find(RowId(at)).0);
+            if self.cells.len() <= to {
+                self.cells.resize(to + 1, Default::default());
+            }
+            for (mine, theirs) in self.cells[to].iter_mut().flatten().zip(classes.iter().flatten()) {
+                *mine += theirs;
+            }
+        }
+    }
+
     /// All that are not zero, in table order.
     pub(super) fn list(&self, policy: &Policy) -> Vec<Count> {
         let mut list = Vec::new();

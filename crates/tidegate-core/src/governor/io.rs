@@ -285,6 +285,8 @@ pub enum Output {
         /// Which.
         ticket: Ticket,
     },
+    /// What happened to a peer's writes lately.
+    Note(Summary),
     /// Answers [`Input::QueryPeers`].
     Peers(usize),
     /// Answers [`Input::QueryCounters`]: surface, class and outcome, in table order, zeros left out.
@@ -313,4 +315,13 @@ pub enum Reason {
     Cooldown,
     /// Peers may be forgotten.
     Forget,
+}
+
+/// What happened to one peer's writes since the last summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The peer.
+    pub peer: Peer,
+    /// Its counters that are not zero, in table order.
+    pub counts: Vec<Count>,
 }

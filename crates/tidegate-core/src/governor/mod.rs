@@ -1,28 +1,108 @@
 //! The governor: decides for every write of one bot whether it goes now, later, merged, dropped or refused.
+//!
+//! ```text
+//! write ─▶ free? ─▶ cooling? ─▶ paced? ─▶ line of its peer ─▶ peer's buckets ─▶ ring ─▶ bot's bucket ─▶ send
+//!            │         │                     │    ▲                                                  │
+//!          bypass   hold, drop,          merge, refuse (place booked)              refused, deferred, │
+//!                   refuse               drop, pass, fail open                     transient ◀────────┘
+//! ```
+//!
+//! What it keeps: no window exceeded in any alignment (but where a row says `pass` or `admit`); within a class first in,
+//! first out; a newer edit never overtaken by an older; `accepted` = all ends + held + in flight, at every moment.
 
+mod admit;
+mod answer;
+mod charge;
+mod consider;
+mod cooling;
 mod counters;
+mod forecast;
+mod forget;
 mod io;
+mod memory;
+mod merge;
+mod migrate;
+mod peers;
+mod plan;
+mod pump;
+mod refuse;
+mod rings;
+mod state;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::sync::Arc;
 
 pub use self::counters::Counted;
 pub use self::io::{
-    Answer, Class, Count, DropReason, Input, Outcome, Output, Reason, RefuseReason, RefusedScope, Scope, Ticket, Write,
+    Answer, Class, Count, DropReason, Input, Outcome, Output, Reason, RefuseReason, RefusedScope, Scope, Summary,
+    Ticket, Write,
 };
+use self::plan::Rules;
+use self::state::State;
 use crate::gate::Gate;
 use crate::policy::Policy;
-use crate::time::{Span, Time};
-use alloc::collections::VecDeque;
-use alloc::sync::Arc;
+use crate::time::Time;
+
+/// Writes that one governor holds at most.
+pub const HELD_MAX: usize = 8_192;
+/// Writes that one governor holds at most for one peer.
+pub const HELD_PER_PEER_MAX: u32 = 256;
+/// Places that one governor keeps at most for one peer's refused writes.
+pub const BOOKED_PER_PEER_MAX: u32 = 64;
+/// Peers that one governor knows at most.
+pub const PEERS_MAX: usize = 200_000;
 
 /// The governor of one bot.
 #[derive(Debug)]
 pub struct Governor {
-    outputs: VecDeque<Output>,
+    rules: Rules,
+    state: State,
 }
 
 impl Governor {
     /// A governor with full buckets. `instant` answers every released write at once with ok, for replays.
-    pub fn new(_policy: Arc<Policy>, _instant: bool) -> Self {
-        Self { outputs: VecDeque::new() }
+    pub fn new(policy: Arc<Policy>, instant: bool) -> Self {
+        let rules = Rules::new(policy);
+        let state = State::new(&rules, instant);
+        Self { rules, state }
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> &Arc<Policy> {
+        &self.rules.policy
+    }
+
+    /// Writes that are held now.
+    pub fn held(&self) -> usize {
+        self.state.held
+    }
+
+    /// Peers that are known now, some of which may be as good as new.
+    pub fn peers(&self) -> usize {
+        self.state.peers.len()
+    }
+
+    /// Whether nothing is held or in flight and nothing cools.
+    pub fn at_rest(&self) -> bool {
+        self.state.at_rest()
+    }
+
+    /// The end of the bot's own cooldown, where one runs.
+    pub fn bot_cooldown(&self) -> Option<Time> {
+        self.state.bot_cooldown.and_then(super::cooldown::Cooldown::until).filter(|until| *until > self.state.now)
+    }
+
+    /// Peers that cool now.
+    pub fn cooling_peers(&self) -> usize {
+        self.state.cooling_peers()
+    }
+
+    /// All counters that are not zero, in table order.
+    pub fn counters(&self) -> alloc::vec::Vec<Count> {
+        self.state.counters.list(&self.rules.policy)
     }
 }
 
@@ -30,19 +110,61 @@ impl Gate for Governor {
     type Input = Input;
     type Output = Output;
     type Reason = Reason;
+
     fn tick() -> Input {
         Input::Tick
     }
-    fn handle(&mut self, _now: Time, input: Input) {
-        if let Input::Write(write) = input {
-            self.outputs.push_back(Output::Send { ticket: write.ticket, outcome: Outcome::Admitted, held: Span::ZERO });
+
+    fn handle(&mut self, now: Time, input: Input) {
+        let Self { rules, state } = self;
+        state.now = state.now.max(now);
+        match input {
+            // What is due at this moment comes before a new write, and after anything else.
+            Input::Write(write) => {
+                state.run_due(rules);
+                state.arrive(rules, write);
+            }
+            Input::Done { ticket, result } => state.done(rules, ticket, result),
+            Input::Refused { ticket, retry_after, scope } => state.refused(rules, ticket, retry_after, scope),
+            Input::Deferred { ticket, bucket, until } => state.deferred(rules, ticket, &bucket, until),
+            Input::Cancel { ticket } => state.cancel(rules, ticket),
+            Input::Cooldown { scope, duration } => {
+                let until = state.now + duration;
+                state.cool(rules, &scope, until);
+            }
+            Input::Migrate { from, to } => state.migrate(rules, &from, &to),
+            Input::Policy(policy) => {
+                let new = Rules::new(policy);
+                state.change_rules(rules, &new);
+                *rules = new;
+            }
+            Input::Tick => {}
+            Input::QueryPeers => {
+                state.run_due(rules);
+                state.forget_all(rules);
+                let peers = state.peers.len();
+                state.outputs.push_back(Output::Peers(peers));
+            }
+            Input::QueryCounters => {
+                let list = state.counters.list(&rules.policy);
+                state.outputs.push_back(Output::Counters(list));
+            }
+        }
+        state.run_due(rules);
+        if cfg!(debug_assertions) {
+            self.check_invariants();
         }
     }
+
     fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.state.outputs.pop_front()
     }
+
     fn poll_timeout(&self) -> Option<(Time, Reason)> {
-        None
+        self.state.next_timeout()
     }
-    fn check_invariants(&self) {}
+
+    fn check_invariants(&self) {
+        self.state.check(&self.rules);
+    }
 }

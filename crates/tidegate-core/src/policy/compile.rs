@@ -13,6 +13,7 @@ use super::{
     Pattern, Platform, Policy, RefusedCools, Row, RowId, Shape, With,
 };
 use crate::governor::Class;
+use crate::key::MethodKey;
 use crate::time::Span;
 
 /// Rows and buckets are told apart by bits of a word in the engine.
@@ -42,7 +43,7 @@ pub(super) fn policy(name: &str, raw: &RawPolicy) -> Compiled<Policy> {
         spread_burst: raw.spread_burst.unwrap_or(3),
         final_guard: span_or(raw.final_guard.as_deref(), Span::from_secs(2))?,
         summary: raw.summary.as_deref().map(parse_span).transpose()?,
-        deletes: patterns(&raw.deletes)?,
+        deletes: raw.deletes.iter().map(|method| MethodKey::of(method)).collect(),
         buckets: Vec::new(),
         rows: Vec::new(),
     };
@@ -57,11 +58,19 @@ pub(super) fn policy(name: &str, raw: &RawPolicy) -> Compiled<Policy> {
         policy.rows.push(row);
     }
     for (at, raw) in raw.surface.iter().enumerate() {
-        if let Some(then) = &raw.then {
-            let found = policy.rows.iter().position(|row| *row.name == **then && row.then.is_none());
-            let found = found.ok_or_else(|| format!("surface.{}.then: there is no row \"{then}\"", raw.name))?;
-            policy.rows[at].then = Some(RowId(narrow(found)));
-        }
+        let find = |name: &String| {
+            let found = policy.rows.iter().position(|row| *row.name == **name);
+            found
+                .map(|found| RowId(narrow(found)))
+                .ok_or_else(|| format!("surface.{}: there is no row \"{name}\"", raw.name))
+        };
+        let then = raw.then.as_ref().map(find).transpose()?;
+        let killed_by = raw.killed_by.iter().map(find).collect::<Compiled<_>>()?;
+        policy.rows[at].then = then;
+        policy.rows[at].killed_by = killed_by;
+    }
+    if let Some(row) = policy.rows.iter().find(|row| row.then.is_some_and(|then| policy.row(then).then.is_some())) {
+        return Err(format!("surface.{}.then: a row goes on to one that goes on to none", row.name));
     }
     match raw.families.as_deref() {
         None | Some("shared") => {}
@@ -79,7 +88,7 @@ fn split_families(policy: &mut Policy) {
     let shared: Vec<usize> = (0..policy.rows.len()).filter(|&at| policy.rows[at].merges()).collect();
     for at in shared {
         let row = policy.rows[at].clone();
-        for id in row.buckets {
+        for id in row.buckets.iter().copied() {
             if policy.bucket(id).scope != BucketScope::Peer {
                 continue;
             }
@@ -156,7 +165,8 @@ fn row(policy: &Policy, raw: &RawSurface) -> Compiled<Row> {
         unmarked: raw.unmarked.as_ref().map(find).transpose()?,
         ordered: raw.ordered,
         partial: raw.partial,
-        killed_by: patterns(&raw.killed_by)?,
+        killed_by: Vec::new(),
+        auto_hold: span_or(raw.auto_hold.as_deref(), Span::from_secs(30))?,
         weight_items: raw.weight.as_deref().map_or(Ok(false), |w| word("weight", w, &[("items", true)]))?,
         marks_forum: word(
             "marks_forum",

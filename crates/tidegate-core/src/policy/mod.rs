@@ -18,7 +18,7 @@ pub use self::pattern::Pattern;
 pub use self::quantity::parse_span;
 pub use self::tree::PolicyError;
 use crate::governor::Class;
-use crate::key::PeerKind;
+use crate::key::{MethodKey, PeerKind};
 use crate::time::Span;
 
 /// A row of a policy, by its place in the table.
@@ -57,7 +57,7 @@ pub struct Policy {
     /// How often each active peer's counters are summed up in a note.
     pub summary: Option<Span>,
     /// Methods that delete the message they name.
-    pub deletes: Vec<Pattern>,
+    pub deletes: Vec<MethodKey>,
     /// The buckets.
     pub buckets: Vec<BucketDef>,
     /// The rows, in the order in which they are tried.
@@ -194,8 +194,8 @@ pub struct Row {
     pub ordered: bool,
     /// An edit changes only what it names.
     pub partial: bool,
-    /// A write to the same peer by one of these methods drops what is held.
-    pub killed_by: Vec<Pattern>,
+    /// A write of one of these rows to the same peer drops what is held.
+    pub killed_by: Vec<RowId>,
     /// Its writes weigh as many as the messages they make.
     pub weight_items: bool,
     /// When its writes mark their peer as one with topics.
@@ -208,6 +208,8 @@ pub struct Row {
     pub then: Option<RowId>,
     /// What a refusal of its writes cools, where they have a peer.
     pub refused: RefusedCools,
+    /// What `max_hold = "auto"` means where the client's own patience is not known.
+    pub auto_hold: Span,
     /// The class of a write that names none.
     pub default_class: Class,
     /// What each class does, by [`Class`] order.

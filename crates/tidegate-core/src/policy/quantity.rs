@@ -51,9 +51,9 @@ pub(super) fn parse_rate(text: &str) -> Result<(u32, Span), String> {
 pub(super) fn show_span(span: Span) -> String {
     let micros = span.as_micros();
     match () {
-        () if micros % 60_000_000 == 0 && micros >= 600_000_000 => format!("{}min", micros / 60_000_000),
-        () if micros % 1_000_000 == 0 => format!("{}s", micros / 1_000_000),
-        () if micros % 1_000 == 0 => format!("{}ms", micros / 1_000),
+        () if micros.is_multiple_of(60_000_000) && micros >= 600_000_000 => format!("{}min", micros / 60_000_000),
+        () if micros.is_multiple_of(1_000_000) => format!("{}s", micros / 1_000_000),
+        () if micros.is_multiple_of(1_000) => format!("{}ms", micros / 1_000),
         () => format!("{micros}us"),
     }
 }

@@ -85,6 +85,7 @@ pub(super) struct RawSurface {
     pub(super) uncounted: bool,
     pub(super) then: Option<String>,
     pub(super) refused: Option<String>,
+    pub(super) auto_hold: Option<String>,
     pub(super) default_class: String,
     #[serde(default)]
     pub(super) any: RawCell,

@@ -1,0 +1,324 @@
+//! A new write: let through, decided at once, or put in line.
+
+use super::consider::Verdict;
+use super::counters::Counted;
+use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
+use super::plan::Rules;
+use super::state::State;
+use super::write::{NONE, Paced, Stage, WriteState};
+use super::{HELD_MAX, HELD_PER_PEER_MAX, PEERS_MAX};
+use crate::cooldown::Cooling;
+use crate::key::{Peer, PeerKind};
+use crate::policy::{Dry, InCooldown, Marks, MaxHold, PastHold, Row};
+use crate::time::{Span, Time};
+
+/// No client may ask to be held for longer.
+const MAX_HOLD: Span = Span::from_secs(600);
+/// A write that makes more messages counts as this many.
+const WEIGHT_MAX: u32 = 10_000;
+
+impl State {
+    pub(super) fn arrive(&mut self, rules: &Rules, write: Write) {
+        let row = rules.row(write.row);
+        if self.tickets.contains_key(&write.ticket) {
+            // The caller's mistake; the first write of that number keeps it.
+            debug_assert!(false, "a ticket was used twice");
+            return;
+        }
+        if row.uncounted {
+            self.outputs.push_back(bypass(&write));
+            return;
+        }
+        let key = write.peer.as_ref().map(|peer| self.moved.get(peer).unwrap_or(peer).clone());
+        let kind = key.as_ref().map_or(PeerKind::Loose, Peer::kind);
+        if row.marks_forum == Marks::Thread && write.thread.is_some() && kind == PeerKind::Group
+            && let Some(key) = &key {
+                self.forums.set(key, ());
+            }
+        if row.cooldown_first && self.cold_before_all(rules, &write, key.as_ref(), row) {
+            return;
+        }
+        if row.is_free() || !rules.policy.enabled {
+            self.pass_by(rules, write, key, row.is_free());
+            return;
+        }
+        let mut paced = Paced::Fully;
+        if let Some(applies) = row.applies {
+            let forum = key.as_ref().is_some_and(|key| self.forums.get(key).is_some());
+            if !applies.to(kind, forum) {
+                if row.unmarked.is_none() || kind != PeerKind::Group {
+                    self.pass_by(rules, write, key, false);
+                    return;
+                }
+                paced = Paced::Unmarked;
+            }
+        }
+        self.admit(rules, write, key, paced);
+    }
+
+    /// A row that looks at the bot's cooldown before all else; whether that decided.
+    fn cold_before_all(&mut self, rules: &Rules, write: &Write, key: Option<&Peer>, row: &Row) -> bool {
+        let class = write.class.unwrap_or(row.default_class);
+        let asked = self.bot_cooldown.map(|cooldown| cooldown.ask(self.now, false));
+        if !matches!(asked, Some(Cooling::Until(_) | Cooling::Probing(_))) {
+            return false;
+        }
+        match row.cell(class).cooldown {
+            InCooldown::Pass => false,
+            InCooldown::Drop => {
+                self.outputs.push_back(Output::Drop { ticket: write.ticket, reason: DropReason::Cooldown });
+                true
+            }
+            InCooldown::Hold | InCooldown::Merge => {
+                let forum = key.is_some_and(|key| self.forums.get(key).is_some());
+                let kind = key.map_or(PeerKind::Loose, Peer::kind);
+                let paced = rules.policy.enabled && row.applies.is_none_or(|applies| applies.to(kind, forum));
+                let paced = if paced { Paced::Fully } else { Paced::Free };
+                self.admit(rules, write.clone(), key.cloned(), paced);
+                true
+            }
+        }
+    }
+
+    /// Lets a write through that no budget is for, unless its own method cools.
+    fn pass_by(&mut self, rules: &Rules, write: Write, key: Option<Peer>, may_refuse: bool) {
+        let now = self.now;
+        if may_refuse {
+            let at = key.as_ref().and_then(|key| self.peers.find(key));
+            let own = self.method_cooldowns.get(&write.method).copied();
+            let peers = at.and_then(|at| self.peers[at].method_cooldown(write.method));
+            let until = [own, peers].into_iter().flatten().filter_map(super::super::cooldown::Cooldown::until).max();
+            if let Some(until) = until.filter(|until| *until > now) {
+                let id = self.store(rules, write, NONE, Paced::Free);
+                let (ticket, reason) = (self.writes[id].ticket, RefuseReason::Cooldown);
+                self.count(rules, id, Counted::Accepted);
+                self.outputs.push_back(Output::Refuse { ticket, retry_after: until.since(now), reason });
+                self.count(rules, id, Counted::Refused);
+                self.end(id);
+                return;
+            }
+        }
+        self.outputs.push_back(bypass(&write));
+        if self.instant {
+            return;
+        }
+        let id = self.store(rules, write, NONE, Paced::Bypass);
+        self.writes[id].stage = Stage::Flying { since: now };
+        self.writes[id].loose = key;
+    }
+
+    /// Takes a write in under a budget.
+    fn admit(&mut self, rules: &Rules, write: Write, key: Option<Peer>, paced: Paced) {
+        let key = key.unwrap_or(Peer::Method(write.method));
+        if self.peers.len() >= PEERS_MAX && self.peers.find(&key).is_none() {
+            self.forget_all(rules);
+            if self.peers.len() >= PEERS_MAX {
+                let id = self.store(rules, write, NONE, paced);
+                self.count(rules, id, Counted::Accepted);
+                self.refuse_full(rules, id, Span::from_secs(1));
+                return;
+            }
+        }
+        let (peer, new) = self.peers.find_or_insert(&key);
+        if new {
+            let next = self.now + Span::from_secs(1);
+            self.watch(peer, next);
+        }
+        let deletes = write.message.filter(|_| rules.policy.deletes.contains(&write.method));
+        let row = write.row;
+        let id = self.store(rules, write, peer, paced);
+        self.count(rules, id, Counted::Accepted);
+        if let Some(message) = deletes {
+            self.drop_edits_of(rules, peer, message);
+        }
+        if !self.dropped_at_once(rules, id) && self.decide(rules, id) {
+            self.drop_killed(rules, peer, row);
+        }
+    }
+
+    /// Chrome that comes too soon, or beside a named final.
+    fn dropped_at_once(&mut self, rules: &Rules, id: u32) -> bool {
+        let (write, cell) = (&self.writes[id], self.cell(rules, id));
+        let chrome = write.class.is_chrome() && rules.row(write.origin).merges();
+        let reason = if chrome && self.final_near(write.peer, write.message) {
+            DropReason::Order
+        } else if let Some(spacing) = cell.spacing {
+            let extra = self.peers.get(write.peer).and_then(|peer| peer.extra.as_ref());
+            match extra.and_then(|extra| extra.spaced) {
+                Some(last) if last + spacing > self.now => DropReason::Spacing,
+                _ => return false,
+            }
+        } else {
+            return false;
+        };
+        self.drop_write(rules, id, reason);
+        true
+    }
+
+    /// Decides about a write that has just come; whether it was taken in (went or waits).
+    fn decide(&mut self, rules: &Rules, id: u32) -> bool {
+        let peer = self.writes[id].peer;
+        let alone = self.peers[peer].line.is_empty();
+        if alone {
+            // The common case: nothing stands before it.
+            let verdict = self.consider(rules, id, None);
+            if let Verdict::Go(go) = verdict {
+                if !self.next_stage(rules, id, go) {
+                    self.release(rules, id, go, true);
+                    return true;
+                }
+            } else if let Verdict::Drop(reason) = verdict {
+                self.drop_write(rules, id, reason);
+                return false;
+            }
+        }
+        let older = self.covered(rules, id);
+        self.shadow(rules, id, &older);
+        if older.is_empty() {
+            self.claim(id);
+        }
+        let ticket = self.writes[id].ticket;
+        self.enline(rules, id);
+        self.last_wait = None;
+        self.pump(rules, peer, None);
+        // A number may be used again as soon as its write has ended, but not before this input is done with.
+        let waits = self.tickets.get(&ticket) == Some(&id) && self.writes.get(id).is_some_and(WriteState::is_held);
+        if !waits {
+            let went = self.went(ticket);
+            if went {
+                self.supersede(rules, ticket, Some(id), &older);
+            } else {
+                self.unshadow(&older);
+                self.enqueue(peer);
+            }
+            return went;
+        }
+        self.hold(rules, id, &older)
+    }
+
+    /// The write does not go now: what its row does then. Whether it is held.
+    fn hold(&mut self, rules: &Rules, id: u32, older: &[u32]) -> bool {
+        let peer = self.writes[id].peer;
+        let why = self.last_wait.filter(|(other, _)| *other == id).map_or(DropReason::Order, |(_, why)| why);
+        if self.cell(rules, id).dry == Dry::Drop {
+            self.unline(id);
+            self.unshadow(older);
+            self.drop_write(rules, id, why);
+            self.enqueue(peer);
+            return false;
+        }
+        if self.peers[peer].held - count(older) > HELD_PER_PEER_MAX || self.held - older.len() > HELD_MAX {
+            let at = self.forecast(rules, peer).into_iter().find(|(other, _)| *other == id).map(|(_, at)| at);
+            let wait = at.unwrap_or(self.now).since(self.now);
+            self.unshadow(older);
+            self.refuse_full(rules, id, wait);
+            self.enqueue(peer);
+            return false;
+        }
+        let ticket = self.writes[id].ticket;
+        self.review(rules, peer);
+        let held = self.writes.get(id).is_some_and(|write| write.ticket == ticket && write.is_held());
+        if held {
+            self.writes[id].waited = true;
+            self.supersede(rules, ticket, Some(id), older);
+        } else {
+            self.unshadow(older);
+        }
+        self.enqueue(peer);
+        held
+    }
+
+    /// Whether the last word on this ticket in this input was that it goes.
+    fn went(&self, ticket: super::Ticket) -> bool {
+        let last = self.outputs.iter().rev().find_map(|output| match output {
+            Output::Send { ticket: other, .. } if *other == ticket => Some(true),
+            Output::Drop { ticket: other, .. } | Output::Refuse { ticket: other, .. } if *other == ticket => {
+                Some(false)
+            }
+            _ => None,
+        });
+        last.unwrap_or(false)
+    }
+
+    /// The oldest booking of its row that is due gives the write its place.
+    fn claim(&mut self, id: u32) {
+        let write = &self.writes[id];
+        let Some(peer) = self.peers.get(write.peer).filter(|peer| peer.booked > 0) else { return };
+        let due = peer.line.iter().copied().filter(|other| {
+            let other = &self.writes[*other];
+            other.origin == write.origin && matches!(other.stage, Stage::Booked { due, .. } if due <= self.now)
+        });
+        if let Some(oldest) = due.min_by_key(|id| self.writes[*id].seq) {
+            self.writes[id].seq = self.writes[oldest].seq;
+            self.forget_booking(oldest);
+        }
+    }
+
+    /// Keeps a write, held for now.
+    fn store(&mut self, rules: &Rules, write: Write, peer: u32, paced: Paced) -> u32 {
+        let row = rules.row(write.row);
+        let class = write.class.unwrap_or(row.default_class);
+        let (limit, past) = hold_limit(row, class, &write);
+        self.seq += 1;
+        let ticket = write.ticket;
+        let id = self.writes.insert(WriteState {
+            ticket,
+            origin: write.row,
+            row: write.row,
+            class,
+            named: write.class.is_some(),
+            paced,
+            method: write.method,
+            peer,
+            loose: None,
+            thread: write.thread,
+            message: write.message,
+            weight: if row.weight_items { write.weight.clamp(1, WEIGHT_MAX) } else { 1 },
+            fields: write.fields,
+            arrived: self.now,
+            limit,
+            past,
+            seq: self.seq,
+            stage: Stage::Held,
+            superseded: false,
+            settles_at: None,
+            staged: false,
+            shadowed: false,
+            waited: false,
+            bot_since: None,
+            retry_at: Time::ZERO,
+            gave_back: false,
+            refusals: 0,
+            failures: 0,
+            charged: 0,
+            stamped: 0,
+            next: NONE,
+            previous: NONE,
+        });
+        self.tickets.insert(ticket, id);
+        id
+    }
+}
+
+/// How long a write may be held, and what happens then.
+fn hold_limit(row: &Row, class: crate::governor::Class, write: &Write) -> (Span, PastHold) {
+    let cell = row.cell(class);
+    let rows = match cell.max_hold {
+        MaxHold::Auto => write.auto_hold.unwrap_or(row.auto_hold),
+        MaxHold::For(span) => span,
+        MaxHold::Unlimited => Span::MAX,
+    };
+    match write.max_hold.map(|own| own.min(MAX_HOLD)) {
+        None => (rows, cell.past_hold),
+        Some(own) if own < rows => (own, PastHold::Refuse),
+        Some(own) => (own, cell.past_hold),
+    }
+}
+
+fn bypass(write: &Write) -> Output {
+    Output::Send { ticket: write.ticket, outcome: Outcome::Bypass, held: Span::ZERO }
+}
+
+fn count(list: &[u32]) -> u32 {
+    u32::try_from(list.len()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,226 @@
+//! What the platform (or a shared store) said to a write that was let go.
+
+use super::Ticket;
+use super::counters::Counted;
+use super::io::{Answer, Output, RefusedScope, Scope};
+use super::plan::Rules;
+use super::state::State;
+use super::write::{NONE, Stage};
+use crate::key::Peer;
+use crate::policy::RefusedCools;
+use crate::time::{Span, Time};
+use crate::window::UNANSWERED;
+
+/// A write that the platform refused so often is given up.
+const REFUSALS: u32 = 3;
+/// The first pause after a transient failure; it doubles each time.
+const RETRY: Span = Span::from_millis(400);
+/// The longest.
+const RETRY_MOST: Span = Span::from_secs(10);
+/// Messages of a peer whose named finals are remembered at once.
+const FINALS: u32 = 64;
+/// Dry buckets of a shared store that are remembered at once.
+const DEFERRALS: usize = 4_096;
+
+impl State {
+    pub(super) fn done(&mut self, rules: &Rules, ticket: Ticket, result: Answer) {
+        let flying = self.tickets.get(&ticket).copied().filter(|id| self.writes[*id].flying_since().is_some());
+        if let Some(id) = flying {
+            self.answered(rules, id, result);
+        }
+    }
+
+    /// A write in flight was answered.
+    pub(super) fn answered(&mut self, rules: &Rules, id: u32, result: Answer) {
+        let since = self.land(rules, id);
+        self.settle_probe(id, result);
+        let peer = self.writes[id].peer;
+        match result {
+            Answer::Ok => {
+                self.remember_final(rules, id);
+                self.count(rules, id, Counted::Delivered);
+                self.end(id);
+            }
+            Answer::Permanent => {
+                self.count(rules, id, Counted::Failed);
+                self.end(id);
+            }
+            Answer::Transient => self.failed_once(rules, id, since),
+        }
+        self.enqueue(peer);
+    }
+
+    /// Takes a write out of the air; answers since when it flew.
+    fn land(&mut self, rules: &Rules, id: u32) -> Time {
+        let since = self.writes[id].flying_since().unwrap_or(self.now);
+        self.lapse(rules, id, since);
+        self.unlink(id);
+        self.uncount(id, Counted::InFlight);
+        since
+    }
+
+    fn remember_final(&mut self, rules: &Rules, id: u32) {
+        let (write, until) = (&self.writes[id], self.now + rules.policy.final_guard);
+        let Some(message) = write.message.filter(|_| write.named_final()) else { return };
+        let now = self.now;
+        let Some(peer) = self.peers.get_mut(write.peer) else { return };
+        let extra = peer.extra();
+        extra.finals.retain(|(other, until)| *other != message && *until > now);
+        if extra.finals.len() >= FINALS as usize {
+            extra.finals.remove(0);
+        }
+        extra.finals.push((message, until));
+        extra.remembers_until = extra.remembers_until.max(until);
+    }
+
+    /// A transient failure: again later, unless a newer edit says the same or it was tried often enough.
+    fn failed_once(&mut self, rules: &Rules, id: u32, since: Time) {
+        let attempts = self.cell(rules, id).attempts;
+        // Past that a newer one may have gone by.
+        let lost = since + UNANSWERED <= self.now;
+        if self.yields(rules, id) {
+            return;
+        }
+        let write = &mut self.writes[id];
+        write.failures += 1;
+        if write.failures >= attempts || lost {
+            self.give_up(rules, id);
+            return;
+        }
+        let pause = RETRY.times(1 << (write.failures - 1).min(16)).min(RETRY_MOST);
+        write.retry_at = self.now + pause;
+        self.back_in_line(rules, id);
+    }
+
+    /// A newer held edit of the message makes this one pointless; whether there is one.
+    fn yields(&mut self, rules: &Rules, id: u32) -> bool {
+        let write = &self.writes[id];
+        if !rules.row(write.origin).merges() {
+            return false;
+        }
+        let line = self.peers.get(write.peer).map_or(&[][..], |peer| &peer.line);
+        let newer = line.iter().copied().find(|other| {
+            let other = &self.writes[*other];
+            other.is_held() && other.same_target(write.message, write.method) && other.seq > write.seq
+        });
+        let Some(newer) = newer else { return false };
+        let all = write.fields.iter().all(|field| self.writes[newer].fields.contains(field));
+        let (ticket, by) = (write.ticket, self.writes[newer].ticket);
+        if rules.row(write.origin).partial && !all {
+            // It may not go after the newer one, nor does that one say the same.
+            self.give_up(rules, id);
+            return true;
+        }
+        self.outputs.push_back(Output::Superseded { ticket, by });
+        self.count(rules, id, Counted::Superseded);
+        self.writes[newer].superseded = true;
+        self.end(id);
+        true
+    }
+
+    fn give_up(&mut self, rules: &Rules, id: u32) {
+        self.outputs.push_back(Output::Failed { ticket: self.writes[id].ticket });
+        self.count(rules, id, Counted::Failed);
+        self.end(id);
+    }
+
+    /// Back to its place: within its class before all that came later.
+    fn back_in_line(&mut self, rules: &Rules, id: u32) {
+        let write = &mut self.writes[id];
+        write.stage = Stage::Held;
+        write.waited = true;
+        self.enline(rules, id);
+    }
+
+    pub(super) fn refused(
+        &mut self,
+        rules: &Rules,
+        ticket: Ticket,
+        retry_after: Option<Span>,
+        scope: Option<RefusedScope>,
+    ) {
+        let flying = self.tickets.get(&ticket).copied().filter(|id| self.writes[*id].flying_since().is_some());
+        let Some(id) = flying else { return };
+        let until = self.now + retry_after.unwrap_or(rules.policy.default_retry) + rules.policy.margin;
+        self.land(rules, id);
+        self.settle_probe(id, Answer::Transient);
+        let peer = self.writes[id].peer;
+        let key = self.peers.get(peer).map(|peer| peer.key.clone()).or_else(|| self.writes[id].loose.clone());
+        let key = key.filter(|key| !matches!(key, Peer::Method(_)));
+        let scope = self.refused_scope(rules, id, key.as_ref(), scope);
+        self.cool(rules, &scope, until);
+        if let Some(key) = key {
+            self.escalate(rules, &key, until);
+        }
+        if peer == NONE {
+            self.give_up(rules, id);
+            return;
+        }
+        self.writes[id].refusals += 1;
+        if self.writes[id].refusals >= REFUSALS {
+            self.give_up(rules, id);
+        } else if !self.yields(rules, id) {
+            self.back_in_line(rules, id);
+        }
+        self.enqueue_grown(peer);
+    }
+
+    /// What a refusal cools: what the platform says, else what the row says.
+    fn refused_scope(&self, rules: &Rules, id: u32, key: Option<&Peer>, named: Option<RefusedScope>) -> Scope {
+        let write = &self.writes[id];
+        let row = rules.row(write.origin);
+        match (named, key) {
+            (Some(RefusedScope::Bot), _) => Scope::Bot,
+            (Some(RefusedScope::Method), _) | (_, None) => Scope::Method(write.method),
+            (Some(RefusedScope::Peer), Some(key)) => Scope::Peer(key.clone()),
+            (Some(RefusedScope::PeerMethod), Some(key)) => Scope::PeerMethod(key.clone(), write.method),
+            (None, Some(key)) if row.is_free() || row.refused == RefusedCools::PeerMethod => {
+                Scope::PeerMethod(key.clone(), write.method)
+            }
+            (None, Some(key)) => Scope::Peer(key.clone()),
+        }
+    }
+
+    /// Several peers refused at once: the bot itself is too fast.
+    fn escalate(&mut self, rules: &Rules, peer: &Peer, until: Time) {
+        let Some(escalate) = rules.policy.escalate else { return };
+        let now = self.now;
+        self.refusals.retain(|(other, at, _)| other != peer && *at + escalate.within > now);
+        if self.refusals.len() >= escalate.peers.max(16) {
+            self.refusals.remove(0);
+        }
+        self.refusals.push((peer.clone(), now, until));
+        if self.refusals.len() >= escalate.peers {
+            let earliest = self.refusals.iter().map(|(_, _, end)| *end).min().unwrap_or(now);
+            self.cool(rules, &Scope::Bot, earliest.min(now + escalate.at_most));
+        }
+    }
+
+    pub(super) fn deferred(&mut self, rules: &Rules, ticket: Ticket, bucket: &str, until: Time) {
+        let flying = self.tickets.get(&ticket).copied();
+        let Some((id, since)) = flying.and_then(|id| Some((id, self.writes[id].flying_since()?))) else { return };
+        self.give_back(rules, id, since);
+        self.unlink(id);
+        self.uncount(id, Counted::InFlight);
+        self.settle_probe(id, Answer::Transient);
+        let peer = self.writes[id].peer;
+        let now = self.now;
+        self.deferrals.retain(|(_, _, until)| *until > now);
+        let mine = super::charge::buckets_of(rules, &self.writes[id]);
+        let named = mine.iter().find(|id| *rules.policy.bucket(**id).name == *bucket);
+        // A name that is not the row's means that the store knows another table: then none of its buckets will do.
+        for id in named.map_or(mine, core::slice::from_ref) {
+            let whose = if rules.bucket(*id).bot().is_some() { NONE } else { peer };
+            if self.deferrals.len() < DEFERRALS {
+                self.deferrals.push((*id, whose, until));
+            }
+        }
+        if peer == NONE {
+            self.give_up(rules, id);
+            return;
+        }
+        self.writes[id].gave_back = true;
+        self.back_in_line(rules, id);
+        self.enqueue_grown(peer);
+    }
+}

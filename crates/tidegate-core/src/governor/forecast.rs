@@ -1,0 +1,185 @@
+//! When each write of a line would go, given all that must go before it.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::charge::{buckets_of, limit_for};
+use super::consider::Spread;
+use super::plan::{Bucket, Home, Kind, Rules};
+use super::state::State;
+use super::write::{NONE, Stage};
+use crate::bucket::Token;
+use crate::cooldown::Cooling;
+use crate::time::Time;
+use crate::window::Window;
+
+/// A peer's bucket as it will have been used.
+enum Ahead {
+    Token(Token),
+    Window(Window),
+}
+
+/// Writes of other peers that will take the bot's bucket first: by the length of their lines.
+struct Others {
+    slot: usize,
+    /// For each number of turns, how many writes the others will have had by then.
+    by_turn: Vec<u64>,
+}
+
+impl State {
+    /// The moment at which each place of the peer's line would go, in line order. Outstanding answers count as given now.
+    pub(super) fn forecast(&mut self, rules: &Rules, peer: u32) -> Vec<(u32, Time)> {
+        let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
+        let mut ahead: Vec<Option<Ahead>> = rules.buckets.iter().map(|_| None).collect();
+        let mut rows = vec![self.now; rules.policy.rows.len()];
+        let others: Vec<Others> = (0..self.bots.len()).map(|slot| self.others(peer, slot, line.len())).collect();
+        let mut taken = vec![0_u64; self.bots.len()];
+        let mut result = Vec::with_capacity(line.len());
+        for id in line {
+            if self.writes[id].shadowed {
+                continue;
+            }
+            let mut at = self.cold_until(id);
+            let row = self.writes[id].row;
+            let conflicts = rules.conflicts(row);
+            for (other, free) in rows.iter().enumerate() {
+                if conflicts & (1 << other) != 0 {
+                    at = at.max(*free);
+                }
+            }
+            let soft = self.unsettled(rules, &self.writes[id]) || self.writes[id].retry_at > self.now;
+            at = at.max(self.writes[id].retry_at);
+            if let Spread::Kept(until) = self.spread(rules, id) {
+                at = at.max(until);
+            }
+            if let Stage::Booked { due, .. } = self.writes[id].stage {
+                at = at.max(due);
+            }
+            at = self.look_ahead(rules, id, at, &mut ahead, &others, &mut taken, !soft);
+            if !soft {
+                rows[usize::from(row.0)] = at;
+            }
+            result.push((id, at));
+        }
+        result
+    }
+
+    fn cold_until(&self, id: u32) -> Time {
+        match self.cooling(&self.writes[id]) {
+            Cooling::Until(until) => until,
+            Cooling::Open { .. } | Cooling::Probing(_) => self.now,
+        }
+    }
+
+    /// The moment, `at` or later, at which all buckets have enough; then they are used, where `take` is set.
+    #[expect(clippy::too_many_arguments, reason = "the state of one look ahead")]
+    fn look_ahead(
+        &mut self,
+        rules: &Rules,
+        id: u32,
+        mut at: Time,
+        ahead: &mut [Option<Ahead>],
+        others: &[Others],
+        taken: &mut [u64],
+        take: bool,
+    ) -> Time {
+        let mine = buckets_of(rules, &self.writes[id]);
+        let mine: Vec<&Bucket> =
+            mine.iter().map(|id| rules.bucket(*id)).filter(|bucket| self.applies(bucket, &self.writes[id])).collect();
+        for bucket in &mine {
+            at = at.max(match bucket.bot() {
+                None => self.peer_bucket(id, bucket, at, ahead, take),
+                Some(slot) => self.bot_bucket(id, bucket, &others[slot], taken[slot]),
+            });
+        }
+        if !take {
+            return at;
+        }
+        for bucket in mine {
+            let weight = bucket.weight(self.writes[id].weight);
+            if let Some(slot) = bucket.bot() {
+                taken[slot] += u64::from(weight);
+            }
+            match (&mut ahead[usize::from(bucket.id.0)], bucket.kind) {
+                (Some(Ahead::Token(token)), Kind::Token(rate)) => token.take(rate, at, weight),
+                (Some(Ahead::Window(window)), Kind::Window { limit, .. }) => window.foresee(at, limit, weight),
+                _ => {}
+            }
+        }
+        at
+    }
+
+    fn peer_bucket(&mut self, id: u32, bucket: &Bucket, at: Time, ahead: &mut [Option<Ahead>], take: bool) -> Time {
+        let (peer, now) = (self.writes[id].peer, self.now);
+        let base = self.thaw(peer).max(at);
+        let (weight, class) = (bucket.weight(self.writes[id].weight), self.writes[id].class);
+        let deferred = self.deferred_until(bucket, peer).unwrap_or(now);
+        let state = &mut ahead[usize::from(bucket.id.0)];
+        let free = match (bucket.home, bucket.kind) {
+            (Home::PeerToken(slot), Kind::Token(rate)) => {
+                let token = self.peers[peer].token(slot);
+                match state.get_or_insert(Ahead::Token(token)) {
+                    Ahead::Token(token) => token.earliest(rate, base, weight),
+                    Ahead::Window(_) => at,
+                }
+            }
+            (Home::PeerWindow(slot), Kind::Window { limit, reserve }) => {
+                let settled = self.peers[peer].window_mut(slot).settled(now, limit);
+                match state.get_or_insert(Ahead::Window(settled)) {
+                    Ahead::Window(window) if take => window.earliest(at, limit_for(limit, reserve, class), weight),
+                    // A look drops what has lapsed by then; one that does not take must leave it for the others.
+                    Ahead::Window(window) => window.clone().earliest(at, limit_for(limit, reserve, class), weight),
+                    Ahead::Token(_) => at,
+                }
+            }
+            _ => self.earliest(id, bucket),
+        };
+        free.max(deferred)
+    }
+
+    fn bot_bucket(&mut self, id: u32, bucket: &Bucket, others: &Others, taken: u64) -> Time {
+        let now = self.now;
+        let slot = others.slot;
+        let turn = usize::try_from(taken).unwrap_or(usize::MAX);
+        let before = taken + others.by_turn.get(turn).or(others.by_turn.last()).copied().unwrap_or(0);
+        let last = before + u64::from(bucket.weight(self.writes[id].weight)) - 1;
+        let free = match bucket.kind {
+            Kind::Window { limit, .. } => self.bots[slot].window.settled(now, limit).nth(now, limit, last),
+            Kind::Token(rate) => {
+                let mut token = self.bots[slot].token;
+                let base = self.thaw(NONE);
+                token.take(rate, base, u32::try_from(last).unwrap_or(u32::MAX));
+                token.earliest(rate, base, 1)
+            }
+        };
+        free.max(self.deferred_until(bucket, NONE).unwrap_or(now))
+    }
+
+    /// The others' writes before each of this peer's turns: those who stand before it in the ring have as many turns as
+    /// it has had and one more, those behind it as many.
+    fn others(&self, peer: u32, slot: usize, turns: usize) -> Others {
+        let mut by_turn = vec![0_u64; turns + 2];
+        if self.bots[slot].nobody_waits() {
+            return Others { slot, by_turn };
+        }
+        // How many peers have so many writes waiting, by whether they come before this one in their ring.
+        let mut lengths = [vec![0_u64; turns + 3], vec![0_u64; turns + 3]];
+        for ring in self.bots[slot].waiting() {
+            let mine = ring.iter().position(|other| *other == peer).unwrap_or(ring.len());
+            for (at, other) in ring.iter().enumerate().filter(|(_, other)| **other != peer) {
+                let waiting = self.peers.get(*other).map_or(0, |other| other.line.len());
+                lengths[usize::from(at > mine)][waiting.min(turns + 2)] += 1;
+            }
+        }
+        let at_least = |list: &[u64], length: usize| list.iter().skip(length).sum::<u64>();
+        let mut sum = 0;
+        for (turn, before) in by_turn.iter_mut().enumerate() {
+            sum += at_least(&lengths[0], turn + 1);
+            if turn > 0 {
+                sum += at_least(&lengths[1], turn);
+            }
+            *before = sum;
+        }
+        Others { slot, by_turn }
+    }
+}

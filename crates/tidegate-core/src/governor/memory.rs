@@ -1,0 +1,115 @@
+//! What outlives a peer: which groups have topics, which chats have another id by now, when to forget the rest.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::key::Peer;
+use crate::time::{Span, Time};
+
+/// Groups known to have topics, and ids known to have moved: at most so many, the longest unused out.
+const MOST: usize = 100_000;
+
+/// A bounded map that forgets what was set the longest ago.
+#[derive(Debug)]
+pub(super) struct Recent<V> {
+    map: HashMap<Peer, (V, u64), FixedState>,
+    order: VecDeque<(Peer, u64)>,
+    clock: u64,
+    most: usize,
+}
+
+impl<V> Recent<V> {
+    pub(super) fn new() -> Self {
+        Self::holding(MOST)
+    }
+
+    pub(super) fn holding(most: usize) -> Self {
+        Self { map: HashMap::with_hasher(FixedState::with_seed(2)), order: VecDeque::new(), clock: 0, most }
+    }
+
+    pub(super) fn get(&self, peer: &Peer) -> Option<&V> {
+        if self.map.is_empty() { None } else { self.map.get(peer).map(|(value, _)| value) }
+    }
+
+    pub(super) fn set(&mut self, peer: &Peer, value: V) {
+        self.clock += 1;
+        self.map.insert(peer.clone(), (value, self.clock));
+        self.order.push_back((peer.clone(), self.clock));
+        while self.map.len() > self.most || self.order.len() > 2 * self.map.len() + 64 {
+            let Some((oldest, clock)) = self.order.pop_front() else { break };
+            if self.map.get(&oldest).is_some_and(|(_, set)| *set == clock) {
+                if self.map.len() > self.most {
+                    self.map.remove(&oldest);
+                } else {
+                    self.order.push_back((oldest, clock));
+                }
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self, peer: &Peer) -> Option<V> {
+        self.map.remove(peer).map(|(value, _)| value)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.map.len()
+    }
+}
+
+/// When each peer is to be looked at whether it can be forgotten. Each stands in one slot of a second.
+#[derive(Debug, Default)]
+pub(super) struct Wheel {
+    slots: VecDeque<Vec<u32>>,
+    /// The second of the first slot.
+    first: u64,
+}
+
+impl Wheel {
+    /// Peers that will be fresh later than this are looked at now and then.
+    const SLOTS: u64 = 128;
+
+    /// Puts a peer in; answers the second of its slot.
+    pub(super) fn insert(&mut self, now: Time, at: Time, peer: u32) -> u64 {
+        let second = now.as_micros() / 1_000_000;
+        if self.slots.is_empty() {
+            self.first = second;
+        }
+        let wanted = at.as_micros().div_ceil(1_000_000).clamp(second + 1, second + Self::SLOTS);
+        let slot = usize::try_from(wanted.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        while self.slots.len() <= slot {
+            self.slots.push_back(Vec::new());
+        }
+        self.slots[slot].push(peer);
+        wanted
+    }
+
+    /// One peer that is due, with the second that it was put in for.
+    pub(super) fn due(&mut self, now: Time) -> Option<(u32, u64)> {
+        let second = now.as_micros() / 1_000_000;
+        while self.first <= second {
+            let slot = self.slots.front_mut()?;
+            if let Some(peer) = slot.pop() {
+                return Some((peer, self.first));
+            }
+            self.slots.pop_front();
+            self.first += 1;
+        }
+        None
+    }
+
+    /// When the next peer is due.
+    pub(super) fn next(&self) -> Option<Time> {
+        let at = self.slots.iter().position(|slot| !slot.is_empty())?;
+        Some(Time::ZERO + Span::from_secs(self.first + at as u64))
+    }
+}
+
+impl Recent<Peer> {
+    /// Whoever pointed to `from` points to `to`.
+    pub(super) fn redirect(&mut self, from: &Peer, to: &Peer) {
+        self.map.values_mut().filter(|(target, _)| target == from).for_each(|(target, _)| *target = to.clone());
+    }
+}

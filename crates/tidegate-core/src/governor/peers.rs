@@ -1,0 +1,306 @@
+//! The peers that are not as new, by key.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::{BuildHasher, Hash};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use super::write::NONE;
+use crate::arena::Arena;
+use crate::bucket::Token;
+use crate::cooldown::Cooldown;
+use crate::key::{MessageKey, MethodKey, Peer};
+use crate::policy::BucketId;
+use crate::time::Time;
+use crate::window::Window;
+
+/// Submaps, so that no growth moves more than a sixty-fourth at once.
+const SHARDS: usize = 64;
+
+/// One peer. Its first token bucket and first window stand here, all that few peers need in [`Extra`].
+#[derive(Debug)]
+pub(super) struct PeerState {
+    pub(super) key: Peer,
+    token: Token,
+    window: Window,
+    /// Held and booked writes, the next to go first.
+    pub(super) line: Vec<u32>,
+    pub(super) extra: Option<Box<Extra>>,
+    /// The first of its writes in flight.
+    pub(super) flying: u32,
+    pub(super) held: u32,
+    pub(super) booked: u32,
+    /// When its line wants to be looked at.
+    pub(super) wake: Time,
+    /// It stands in the work list.
+    pub(super) queued: bool,
+    /// Something made its waits longer: they are to be measured again.
+    pub(super) grown: bool,
+    /// The second of the wheel that it stands in.
+    pub(super) watched: u64,
+}
+
+/// What few peers have.
+#[derive(Debug, Default)]
+pub(super) struct Extra {
+    tokens: Vec<Token>,
+    windows: Vec<Window>,
+    /// Token buckets of topics, messages and methods that are not full.
+    pub(super) keyed: Vec<(BucketId, u64, Token)>,
+    pub(super) cooldown: Option<Cooldown>,
+    pub(super) method_cooldowns: Vec<(MethodKey, Cooldown)>,
+    /// Releases of the last edits, the latest last.
+    pub(super) edits: Vec<Time>,
+    /// Releases of settled edits that the spread would have kept back.
+    pub(super) quiet: Vec<Time>,
+    /// Releases without a token by a row's `pass_limit`.
+    pub(super) passes: Vec<Time>,
+    /// Messages whose named final was delivered, and until when that counts.
+    pub(super) finals: Vec<(MessageKey, Time)>,
+    /// The last release of a cell with a spacing.
+    pub(super) spaced: Option<Time>,
+    /// When the last of these memories ends.
+    pub(super) remembers_until: Time,
+}
+
+impl PeerState {
+    fn new(key: Peer) -> Self {
+        Self {
+            key,
+            token: Token::default(),
+            window: Window::default(),
+            line: Vec::new(),
+            extra: None,
+            flying: NONE,
+            held: 0,
+            booked: 0,
+            wake: Time::NEVER,
+            queued: false,
+            grown: false,
+            watched: 0,
+        }
+    }
+
+    pub(super) fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_with(Box::default)
+    }
+
+    pub(super) fn token(&self, at: usize) -> Token {
+        match at.checked_sub(1) {
+            None => self.token,
+            Some(at) => self.extra.as_ref().and_then(|extra| extra.tokens.get(at)).copied().unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn token_mut(&mut self, at: usize) -> &mut Token {
+        match at.checked_sub(1) {
+            None => &mut self.token,
+            Some(at) => nth(&mut self.extra().tokens, at),
+        }
+    }
+
+    pub(super) fn window_mut(&mut self, at: usize) -> &mut Window {
+        match at.checked_sub(1) {
+            None => &mut self.window,
+            Some(at) => nth(&mut self.extra().windows, at),
+        }
+    }
+
+    pub(super) fn cooldown(&self) -> Option<Cooldown> {
+        self.extra.as_ref().and_then(|extra| extra.cooldown)
+    }
+
+    pub(super) fn method_cooldown(&self, method: MethodKey) -> Option<Cooldown> {
+        let extra = self.extra.as_ref()?;
+        extra.method_cooldowns.iter().find(|(other, _)| *other == method).map(|(_, cooldown)| *cooldown)
+    }
+
+    /// All its buckets as a new one's.
+    pub(super) fn renew(&mut self) {
+        self.token = Token::default();
+        self.window = Window::default();
+        if let Some(extra) = &mut self.extra {
+            extra.tokens.clear();
+            extra.windows.clear();
+            extra.keyed.clear();
+        }
+    }
+
+    /// When it will be as a new one would be; never while something of it waits or flies.
+    pub(super) fn fresh_at(&mut self, now: Time) -> Time {
+        if !self.line.is_empty() || self.flying != NONE {
+            return Time::NEVER;
+        }
+        let mut at = self.token.full_at().max(self.window.empty_at(now));
+        if let Some(extra) = &mut self.extra {
+            for token in extra.tokens.iter().chain(extra.keyed.iter().map(|(_, _, token)| token)) {
+                at = at.max(token.full_at());
+            }
+            for window in &mut extra.windows {
+                at = at.max(window.empty_at(now));
+            }
+            let cooldowns = extra.cooldown.iter().chain(extra.method_cooldowns.iter().map(|(_, cooldown)| cooldown));
+            for cooldown in cooldowns {
+                at = at.max(cooldown.until().unwrap_or(now));
+            }
+            at = at.max(extra.remembers_until);
+        }
+        at
+    }
+}
+
+fn nth<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+    if list.len() <= at {
+        list.resize_with(at + 1, T::default);
+    }
+    &mut list[at]
+}
+
+/// All peers.
+#[derive(Debug)]
+pub(super) struct Peers {
+    arena: Arena<PeerState>,
+    shards: Vec<HashTable<u32>>,
+    hasher: FixedState,
+}
+
+impl Peers {
+    pub(super) fn new() -> Self {
+        Self {
+            arena: Arena::default(),
+            shards: (0..SHARDS).map(|_| HashTable::new()).collect(),
+            hasher: FixedState::with_seed(0x7469_6465),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.arena.len()
+    }
+
+    fn hash(&self, key: &Peer) -> (u64, usize) {
+        let mut hasher = self.hasher.build_hasher();
+        key.hash(&mut hasher);
+        let hash = core::hash::Hasher::finish(&hasher);
+        // The table uses the low and the top bits.
+        (hash, (hash >> 40) as usize % SHARDS)
+    }
+
+    pub(super) fn find(&self, key: &Peer) -> Option<u32> {
+        let (hash, shard) = self.hash(key);
+        self.shards[shard].find(hash, |&at| self.arena[at].key == *key).copied()
+    }
+
+    /// The peer's place, and whether it was made just now.
+    pub(super) fn find_or_insert(&mut self, key: &Peer) -> (u32, bool) {
+        let (hash, shard) = self.hash(key);
+        if let Some(&at) = self.shards[shard].find(hash, |&at| self.arena[at].key == *key) {
+            return (at, false);
+        }
+        let at = self.arena.insert(PeerState::new(key.clone()));
+        let (arena, hasher) = (&self.arena, &self.hasher);
+        self.shards[shard].insert_unique(hash, at, |&at| hasher.hash_one(&arena[at].key));
+        (at, true)
+    }
+
+    pub(super) fn remove(&mut self, at: u32) -> Option<PeerState> {
+        let peer = self.arena.get(at)?;
+        let (hash, shard) = self.hash(&peer.key);
+        let table = &mut self.shards[shard];
+        if let Ok(entry) = table.find_entry(hash, |&other| other == at) {
+            entry.remove();
+        }
+        if table.capacity() > 64 && table.len() < table.capacity() / 4 {
+            let (arena, hasher) = (&self.arena, &self.hasher);
+            table.shrink_to(table.len() * 2, |&at| hasher.hash_one(&arena[at].key));
+        }
+        self.arena.remove(at)
+    }
+
+    pub(super) fn get(&self, at: u32) -> Option<&PeerState> {
+        self.arena.get(at)
+    }
+
+    pub(super) fn get_mut(&mut self, at: u32) -> Option<&mut PeerState> {
+        self.arena.get_mut(at)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = u32> + '_ {
+        self.arena.keys()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &PeerState)> + '_ {
+        self.arena.iter()
+    }
+}
+
+impl core::ops::Index<u32> for Peers {
+    type Output = PeerState;
+    fn index(&self, at: u32) -> &PeerState {
+        &self.arena[at]
+    }
+}
+
+impl core::ops::IndexMut<u32> for Peers {
+    fn index_mut(&mut self, at: u32) -> &mut PeerState {
+        &mut self.arena[at]
+    }
+}
+
+impl PeerState {
+    /// Takes over all that is known of the same peer under another name.
+    pub(super) fn absorb(&mut self, mut other: Self, now: Time) {
+        self.token = self.token.emptier(other.token);
+        self.window.unite(&mut other.window, now);
+        let Some(theirs) = other.extra.take() else { return };
+        let Extra {
+            tokens,
+            windows,
+            keyed,
+            cooldown,
+            method_cooldowns,
+            edits,
+            quiet,
+            passes,
+            finals,
+            spaced,
+            remembers_until,
+        } = *theirs;
+        for (at, token) in tokens.into_iter().enumerate() {
+            let mine = self.token_mut(at + 1);
+            *mine = mine.emptier(token);
+        }
+        for (at, mut window) in windows.into_iter().enumerate() {
+            self.window_mut(at + 1).unite(&mut window, now);
+        }
+        let extra = self.extra();
+        for (bucket, key, token) in keyed {
+            match extra.keyed.iter_mut().find(|(id, other, _)| *id == bucket && *other == key) {
+                Some((_, _, mine)) => *mine = mine.emptier(token),
+                None => extra.keyed.push((bucket, key, token)),
+            }
+        }
+        extra.cooldown = later(extra.cooldown, cooldown);
+        for (method, cooldown) in method_cooldowns {
+            match extra.method_cooldowns.iter_mut().find(|(other, _)| *other == method) {
+                Some((_, mine)) => *mine = mine.later(cooldown),
+                None => extra.method_cooldowns.push((method, cooldown)),
+            }
+        }
+        for (mine, theirs) in [(&mut extra.edits, edits), (&mut extra.quiet, quiet), (&mut extra.passes, passes)] {
+            mine.extend(theirs);
+            mine.sort_unstable();
+        }
+        extra.finals.extend(finals);
+        extra.spaced = extra.spaced.max(spaced);
+        extra.remembers_until = extra.remembers_until.max(remembers_until);
+    }
+}
+
+fn later(a: Option<Cooldown>, b: Option<Cooldown>) -> Option<Cooldown> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.later(b)),
+        (one, None) | (None, one) => one,
+    }
+}

@@ -1,0 +1,155 @@
+//! What the engine derives from a policy once, so that a decision does not.
+
+use alloc::vec::Vec;
+
+use crate::bucket::Rate;
+use crate::key::PeerKind;
+use crate::policy::{Applies, BucketId, BucketScope, Policy, Row, RowId, Shape};
+use crate::time::Span;
+use crate::window::Limit;
+
+/// A policy and what follows from it.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) policy: alloc::sync::Arc<Policy>,
+    pub(super) buckets: Vec<Bucket>,
+    /// For each row the rows whose held writes one of its own waits behind, as bits.
+    conflicts: Vec<u32>,
+    /// For each row the rows whose held writes one of its own drops, as bits.
+    kills: Vec<u32>,
+    pub(super) peer_tokens: usize,
+    pub(super) peer_windows: usize,
+    pub(super) bots: usize,
+}
+
+/// A bucket as the engine takes from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bucket {
+    pub(super) id: BucketId,
+    pub(super) home: Home,
+    pub(super) kind: Kind,
+    pub(super) applies: Applies,
+    pub(super) by_items: bool,
+    pub(super) pass_after: Option<Span>,
+    pub(super) pass_spacing: Span,
+}
+
+/// Where a bucket's state lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    Bot(usize),
+    PeerToken(usize),
+    PeerWindow(usize),
+    /// One for each topic of a peer.
+    Thread,
+    /// One for each message of a peer.
+    Message,
+    /// One for each method (of the peer, where there is one).
+    Method,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Token(Rate),
+    Window { limit: Limit, reserve: u32 },
+}
+
+impl Rules {
+    pub(super) fn new(policy: alloc::sync::Arc<Policy>) -> Self {
+        let (mut bots, mut peer_tokens, mut peer_windows) = (0, 0, 0);
+        let next = |counter: &mut usize| {
+            *counter += 1;
+            *counter - 1
+        };
+        let mut buckets = Vec::new();
+        for (def, id) in policy.buckets.iter().zip(0_u8..) {
+            let kind = match def.shape {
+                Shape::Token { units, period, burst } => Kind::Token(Rate::new(units, period, burst)),
+                Shape::Window { units, period, reserve } => Kind::Window { limit: Limit { units, period }, reserve },
+                Shape::Spacing { period } => Kind::Token(Rate::new(1, period, 1)),
+            };
+            let home = match (def.scope, kind) {
+                (BucketScope::Bot, _) => Home::Bot(next(&mut bots)),
+                (BucketScope::Peer, Kind::Token(_)) => Home::PeerToken(next(&mut peer_tokens)),
+                (BucketScope::Peer, Kind::Window { .. }) => Home::PeerWindow(next(&mut peer_windows)),
+                (BucketScope::Thread, _) => Home::Thread,
+                (BucketScope::Message, _) => Home::Message,
+                (BucketScope::Method, _) => Home::Method,
+            };
+            buckets.push(Bucket {
+                id: BucketId(id),
+                home,
+                kind,
+                applies: def.applies,
+                by_items: def.by_items,
+                pass_after: def.pass_after,
+                pass_spacing: def.pass_spacing,
+            });
+        }
+        let conflicts = policy.rows.iter().map(|row| conflicts(&policy, row)).collect();
+        let kills = (0_u8..)
+            .zip(&policy.rows)
+            .map(|(at, _)| mask(policy.rows.iter().map(|other| other.killed_by.contains(&RowId(at)))))
+            .collect();
+        Self { policy, buckets, conflicts, kills, peer_tokens, peer_windows, bots }
+    }
+
+    pub(super) fn row(&self, id: RowId) -> &Row {
+        self.policy.row(id)
+    }
+
+    pub(super) fn bucket(&self, id: BucketId) -> &Bucket {
+        &self.buckets[usize::from(id.0)]
+    }
+
+    pub(super) fn conflicts(&self, row: RowId) -> u32 {
+        self.conflicts[usize::from(row.0)]
+    }
+
+    pub(super) fn kills(&self, row: RowId) -> u32 {
+        self.kills[usize::from(row.0)]
+    }
+}
+
+impl Bucket {
+    pub(super) fn bit(&self) -> u32 {
+        1 << self.id.0
+    }
+
+    pub(super) fn bot(&self) -> Option<usize> {
+        match self.home {
+            Home::Bot(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Whether a write to such a peer takes from it. A bot's bucket for all is everybody's, chat or not.
+    pub(super) fn applies_to(&self, kind: PeerKind, forum: bool) -> bool {
+        match self.applies {
+            Applies::All if self.bot().is_some() => true,
+            applies => applies.to(kind, forum),
+        }
+    }
+
+    pub(super) fn weight(&self, weight: u32) -> u32 {
+        if self.by_items { weight } else { 1 }
+    }
+}
+
+/// A write waits behind held ones of its own surface, of another ordered row where both are, and behind those that take
+/// from a bucket of the peer that it takes from too.
+fn conflicts(policy: &Policy, row: &Row) -> u32 {
+    let of_peer = |row: &Row| -> Vec<BucketId> {
+        row.buckets.iter().copied().filter(|id| policy.bucket(*id).scope == BucketScope::Peer).collect()
+    };
+    let own = of_peer(row);
+    mask(policy.rows.iter().map(|other| {
+        other.name == row.name
+            || (other.ordered && row.ordered)
+            || of_peer(other).iter().any(|bucket| own.contains(bucket))
+    }))
+}
+
+fn mask(bits: impl Iterator<Item = bool>) -> u32 {
+    bits.zip(0_u32..).fold(0, |mask, (bit, at)| mask | (u32::from(bit) << at))
+}

@@ -1,0 +1,334 @@
+//! Looking at a peer's line, and letting go what can go.
+
+use super::consider::{Go, How, Verdict};
+use super::counters::Counted;
+use super::io::{Answer, DropReason, Outcome, Output};
+use super::plan::Rules;
+use super::state::State;
+use super::write::{NONE, Paced, Stage};
+use crate::governor::Class;
+use crate::policy::{PastHold, RowId};
+use crate::time::{Span, Time};
+
+/// What became of a peer's turn at the bot's bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Nothing of it waited for that bucket alone.
+    Unneeded,
+    /// One write went.
+    Used,
+    /// There is not enough before this.
+    Short(Time),
+}
+
+/// What a look at a line found.
+struct Look {
+    /// Rows that wait, as bits.
+    blocked: u32,
+    wake: Time,
+    turn: Turn,
+    /// The first that waits for each of the bot's buckets alone.
+    bots: [Option<Class>; 8],
+}
+
+impl State {
+    /// Lets go all of the peer's line that can go now.
+    pub(super) fn pump(&mut self, rules: &Rules, peer: u32, turn: Option<usize>) -> Turn {
+        let mut look = Look { blocked: 0, wake: Time::NEVER, turn: Turn::Unneeded, bots: [None; 8] };
+        let (mut at, mut overdue) = (0, false);
+        while let Some(&id) = self.peers.get(peer).and_then(|state| state.line.get(at)) {
+            if self.writes[id].shadowed {
+                at += 1;
+                continue;
+            }
+            if self.look_at(rules, id, turn, &mut look) {
+                at += 1;
+                if self.writes[id].is_held() && self.writes[id].past == PastHold::Refuse {
+                    let deadline = self.writes[id].deadline();
+                    overdue |= deadline <= self.now;
+                    look.wake = look.wake.min(deadline.max(self.now));
+                }
+            }
+        }
+        if self.peers.get(peer).is_none() {
+            return look.turn;
+        }
+        for slot in 0..self.bots.len() {
+            match look.bots.get(slot).copied().flatten() {
+                Some(_) if matches!(look.turn, Turn::Short(_)) && turn == Some(slot) => {}
+                Some(class) => self.bots[slot].join(peer, class),
+                None if self.bots[slot].waits(peer) => self.bots[slot].leave(peer),
+                None => {}
+            }
+        }
+        let grown = core::mem::take(&mut self.peers[peer].grown);
+        if (overdue || grown) && self.review(rules, peer) {
+            // Places were given up or turned into bookings: look again.
+            self.enqueue(peer);
+            look.wake = look.wake.max(self.now + Span::from_micros(1));
+        }
+        self.wake_at(peer, look.wake);
+        look.turn
+    }
+
+    /// Looks at one place in a line; whether it stays there.
+    fn look_at(&mut self, rules: &Rules, id: u32, turn: Option<usize>, look: &mut Look) -> bool {
+        let row = self.writes[id].row;
+        if let Stage::Booked { lapses, .. } = self.writes[id].stage {
+            if lapses <= self.now {
+                self.forget_booking(id);
+                return false;
+            }
+            look.wake = look.wake.min(lapses);
+            if !self.unsettled(rules, &self.writes[id]) {
+                look.blocked |= rules.conflicts(row);
+            }
+            return true;
+        }
+        let behind = look.blocked & bit(row) != 0;
+        let turn = turn.filter(|_| look.turn == Turn::Unneeded);
+        let verdict = if behind {
+            let cell = self.cell(rules, id);
+            self.cold(rules, id, cell).unwrap_or_else(|| {
+                let holds_back = !self.unsettled(rules, &self.writes[id]) && self.writes[id].retry_at <= self.now;
+                Verdict::Wait(super::consider::Wait {
+                    why: DropReason::Order,
+                    wake: Time::NEVER,
+                    holds_back,
+                    bot: None,
+                })
+            })
+        } else {
+            self.consider(rules, id, turn)
+        };
+        match verdict {
+            Verdict::Go(go) => {
+                if self.next_stage(rules, id, go) {
+                    return false;
+                }
+                let for_turn = turn.is_some_and(|slot| self.takes_from(rules, id, slot));
+                self.unline(id);
+                self.release(rules, id, go, false);
+                if for_turn {
+                    look.turn = Turn::Used;
+                }
+                false
+            }
+            Verdict::Drop(reason) => {
+                self.unline(id);
+                self.drop_write(rules, id, reason);
+                false
+            }
+            Verdict::TooCold(until) => {
+                self.refuse_cold(rules, id, until);
+                false
+            }
+            Verdict::Wait(wait) => {
+                self.last_wait = Some((id, wait.why));
+                look.wake = look.wake.min(wait.wake.max(self.now));
+                if wait.holds_back {
+                    look.blocked |= rules.conflicts(row);
+                }
+                if let Some((slot, need)) = wait.bot {
+                    if turn == Some(slot) && look.turn == Turn::Unneeded {
+                        look.turn = Turn::Short(need);
+                    }
+                    if let Some(first) = look.bots.get_mut(slot) {
+                        first.get_or_insert(self.writes[id].class);
+                    }
+                }
+                true
+            }
+        }
+    }
+
+    /// A write that has taken its own row's buckets goes on to wait in the next row's line; whether it did.
+    pub(super) fn next_stage(&mut self, rules: &Rules, id: u32, go: Go) -> bool {
+        let write = &self.writes[id];
+        let Some(then) = rules.row(write.row).then.filter(|_| write.paced == Paced::Fully && !write.staged) else {
+            return false;
+        };
+        if go.how == How::Token {
+            self.charge(rules, id, true);
+        }
+        let write = &mut self.writes[id];
+        write.row = then;
+        write.staged = true;
+        true
+    }
+
+    fn takes_from(&self, rules: &Rules, id: u32, slot: usize) -> bool {
+        let buckets = super::charge::buckets_of(rules, &self.writes[id]);
+        buckets.iter().any(|bucket| rules.bucket(*bucket).bot() == Some(slot))
+    }
+
+    fn charge(&mut self, rules: &Rules, id: u32, charge: bool) {
+        for bucket in super::charge::buckets_of(rules, &self.writes[id]) {
+            let bucket = rules.bucket(*bucket);
+            if self.applies(bucket, &self.writes[id]) {
+                self.take(id, bucket, charge);
+            }
+        }
+    }
+
+    /// Lets a write go. It stands in no line any more.
+    pub(super) fn release(&mut self, rules: &Rules, id: u32, go: Go, arriving: bool) {
+        let now = self.now;
+        self.charge(rules, id, go.how == How::Token);
+        self.remember_release(rules, id, go);
+        if self.anything_cools(self.writes[id].peer) {
+            self.take_probe(id);
+        }
+        let first = self.writes[id].failures + self.writes[id].refusals == 0 && !self.writes[id].gave_back;
+        let write = &mut self.writes[id];
+        write.stage = Stage::Flying { since: now };
+        write.bot_since = None;
+        write.retry_at = Time::ZERO;
+        let outcome = match go.how {
+            How::Passed => Outcome::Passed,
+            How::FailedOpen => Outcome::FailedOpen,
+            How::Token if write.paced == Paced::Unmarked && arriving => Outcome::Bypass,
+            How::Token if arriving => Outcome::Admitted,
+            How::Token => Outcome::Held,
+        };
+        if outcome == Outcome::Bypass {
+            write.paced = Paced::Bypass;
+        }
+        self.outputs.push_back(Output::Send { ticket: write.ticket, outcome, held: now.since(write.arrived) });
+        self.link(id);
+        if first {
+            let what = match go.how {
+                How::Token => Counted::Admitted,
+                How::Passed => Counted::Passed,
+                How::FailedOpen => Counted::FailedOpen,
+            };
+            self.count(rules, id, what);
+        }
+        self.count(rules, id, Counted::InFlight);
+        if self.instant {
+            self.answered(rules, id, Answer::Ok);
+        }
+    }
+
+    /// What later writes of the peer are measured by.
+    fn remember_release(&mut self, rules: &Rules, id: u32, go: Go) {
+        let (now, policy) = (self.now, &rules.policy);
+        let write = &self.writes[id];
+        let (row, cell) = (rules.row(write.row), rules.row(write.row).cell(write.class));
+        let spread = row.spread.map(|bucket| rules.bucket(bucket)).filter(|bucket| self.applies(bucket, write));
+        let passed = cell.pass_limit.filter(|_| go.how == How::Passed);
+        if spread.is_none() && passed.is_none() && cell.spacing.is_none() {
+            return;
+        }
+        let Some(peer) = self.peers.get_mut(write.peer) else { return };
+        let extra = peer.extra();
+        let mut until = now;
+        if let Some(super::plan::Kind::Window { limit, .. }) = spread.map(|bucket| bucket.kind) {
+            push_last(&mut extra.edits, now, policy.spread_burst.max(1));
+            if go.quiet {
+                push_last(&mut extra.quiet, now, policy.settle_reserve.max(1));
+            }
+            until = until.max(now + limit.period);
+        }
+        if let Some((limit, period)) = passed {
+            push_last(&mut extra.passes, now, limit);
+            until = until.max(now + period);
+        }
+        if let Some(spacing) = cell.spacing {
+            extra.spaced = Some(now);
+            until = until.max(now + spacing);
+        }
+        extra.remembers_until = extra.remembers_until.max(until);
+    }
+
+    /// Gives the peer whose turn it is at a bucket of the bot what it waits for; whether anything came of it.
+    pub(super) fn serve(&mut self, rules: &Rules, slot: usize) -> bool {
+        if self.bots[slot].nobody_waits() || self.bots[slot].wake > self.now && self.bots[slot].wake < Time::NEVER {
+            return false;
+        }
+        let mut served = false;
+        while let Some((peer, ring)) = self.bots[slot].take_turn() {
+            match self.pump(rules, peer, Some(slot)) {
+                Turn::Unneeded => served = true,
+                Turn::Used => {
+                    served = true;
+                    self.bots[slot].used(ring);
+                }
+                Turn::Short(at) => {
+                    self.bots[slot].keep_turn(peer, ring);
+                    self.bots[slot].wake = at;
+                    return served;
+                }
+            }
+        }
+        self.bots[slot].wake = Time::NEVER;
+        served
+    }
+
+    /// Takes a write out of its peer's line.
+    pub(super) fn unline(&mut self, id: u32) {
+        let booked = !self.writes[id].is_held();
+        let Some(peer) = self.peers.get_mut(self.writes[id].peer) else { return };
+        let Some(at) = peer.line.iter().position(|other| *other == id) else { return };
+        peer.line.remove(at);
+        if peer.line.is_empty() {
+            peer.line = alloc::vec::Vec::new();
+        }
+        if booked {
+            peer.booked -= 1;
+        } else {
+            peer.held -= 1;
+            self.held -= 1;
+            self.uncount(id, Counted::Held);
+        }
+    }
+
+    /// Puts a held write into its peer's line, at its place.
+    pub(super) fn enline(&mut self, rules: &Rules, id: u32) {
+        let (place, at) = (self.writes[id].place(), self.writes[id].peer);
+        let writes = &self.writes;
+        let Some(peer) = self.peers.get_mut(at) else { return };
+        let at = peer.line.partition_point(|other| writes[*other].place() <= place);
+        peer.line.insert(at, id);
+        peer.held += 1;
+        self.held += 1;
+        self.count(rules, id, Counted::Held);
+    }
+
+    fn link(&mut self, id: u32) {
+        let peer = self.writes[id].peer;
+        let Some(state) = self.peers.get_mut(peer) else { return };
+        let next = core::mem::replace(&mut state.flying, id);
+        self.writes[id].next = next;
+        self.writes[id].previous = NONE;
+        if next != NONE {
+            self.writes[next].previous = id;
+        }
+    }
+
+    pub(super) fn unlink(&mut self, id: u32) {
+        let (peer, next, previous) = (self.writes[id].peer, self.writes[id].next, self.writes[id].previous);
+        if next != NONE {
+            self.writes[next].previous = previous;
+        }
+        if previous != NONE {
+            self.writes[previous].next = next;
+        } else if let Some(state) = self.peers.get_mut(peer) {
+            state.flying = next;
+        }
+        self.writes[id].next = NONE;
+        self.writes[id].previous = NONE;
+    }
+}
+
+fn bit(row: RowId) -> u32 {
+    1 << row.0
+}
+
+/// Keeps the last `most` moments.
+fn push_last(list: &mut alloc::vec::Vec<Time>, at: Time, most: u32) {
+    if list.len() >= most as usize && !list.is_empty() {
+        list.remove(0);
+    }
+    list.push(at);
+}

@@ -1,0 +1,245 @@
+//! All that a governor remembers, and the order in which it looks at what is due.
+
+use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::counters::{Counted, Counters};
+use super::io::{DropReason, Output, Reason, Summary, Ticket};
+use super::memory::{Recent, Wheel};
+use super::peers::Peers;
+use super::plan::Rules;
+use super::rings::Bot;
+use super::write::{NONE, Stage, WriteState};
+use crate::arena::Arena;
+use crate::cooldown::Cooldown;
+use crate::key::{MethodKey, Peer};
+use crate::policy::BucketId;
+use crate::time::{Span, Time};
+
+/// Peers whose counters are kept apart for the next summary.
+const SUMMARIES: usize = 10_000;
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) now: Time,
+    /// Every released write is answered at once.
+    pub(super) instant: bool,
+    pub(super) peers: Peers,
+    pub(super) writes: Arena<WriteState>,
+    pub(super) tickets: HashMap<Ticket, u32, FixedState>,
+    pub(super) held: usize,
+    pub(super) bots: Vec<Bot>,
+    pub(super) bot_cooldown: Option<Cooldown>,
+    pub(super) method_cooldowns: HashMap<MethodKey, Cooldown, FixedState>,
+    /// Buckets that a shared store called dry until a moment, of one peer or (with [`NONE`]) of the bot.
+    pub(super) deferrals: Vec<(BucketId, u32, Time)>,
+    /// The latest refusal of each peer: when, and when its cooldown ends.
+    pub(super) refusals: Vec<(Peer, Time, Time)>,
+    pub(super) forums: Recent<()>,
+    pub(super) moved: Recent<Peer>,
+    pub(super) timers: BinaryHeap<Reverse<(Time, u32)>>,
+    pub(super) wheel: Wheel,
+    /// Peers to look at before this input is done with.
+    pub(super) work: VecDeque<u32>,
+    pub(super) outputs: VecDeque<Output>,
+    pub(super) counters: Counters,
+    summaries: BTreeMap<Peer, Counters>,
+    summary_at: Time,
+    pub(super) seq: u64,
+    /// Why the write that is being decided does not go now.
+    pub(super) last_wait: Option<(u32, DropReason)>,
+}
+
+impl State {
+    pub(super) fn new(rules: &Rules, instant: bool) -> Self {
+        Self {
+            now: Time::ZERO,
+            instant,
+            peers: Peers::new(),
+            writes: Arena::default(),
+            tickets: HashMap::with_hasher(FixedState::with_seed(3)),
+            held: 0,
+            bots: (0..rules.bots).map(|_| Bot::new()).collect(),
+            bot_cooldown: None,
+            method_cooldowns: HashMap::with_hasher(FixedState::with_seed(4)),
+            deferrals: Vec::new(),
+            refusals: Vec::new(),
+            forums: Recent::new(),
+            moved: Recent::new(),
+            timers: BinaryHeap::new(),
+            wheel: Wheel::default(),
+            work: VecDeque::new(),
+            outputs: VecDeque::new(),
+            counters: Counters::default(),
+            summaries: BTreeMap::new(),
+            summary_at: Time::NEVER,
+            seq: 0,
+            last_wait: None,
+        }
+    }
+
+    /// Does all that is due now, and all that follows from it.
+    pub(super) fn run_due(&mut self, rules: &Rules) {
+        while let Some(&Reverse((at, peer))) = self.timers.peek() {
+            let valid = self.peers.get(peer).is_some_and(|state| state.wake == at);
+            if valid && at > self.now {
+                break;
+            }
+            self.timers.pop();
+            if valid {
+                self.peers[peer].wake = Time::NEVER;
+                self.enqueue(peer);
+            }
+        }
+        loop {
+            while let Some(peer) = self.work.pop_front() {
+                if let Some(state) = self.peers.get_mut(peer) {
+                    state.queued = false;
+                    self.pump(rules, peer, None);
+                }
+            }
+            let served = (0..self.bots.len()).any(|slot| self.serve(rules, slot));
+            if !served && self.work.is_empty() {
+                break;
+            }
+        }
+        if self.summary_at <= self.now {
+            self.sum_up(rules);
+        }
+        self.forget_some();
+    }
+
+    pub(super) fn enqueue(&mut self, peer: u32) {
+        if let Some(state) = self.peers.get_mut(peer)
+            && !state.queued && !state.line.is_empty() {
+                state.queued = true;
+                self.work.push_back(peer);
+            }
+    }
+
+    /// Something made the peer's waits longer.
+    pub(super) fn enqueue_grown(&mut self, peer: u32) {
+        if let Some(state) = self.peers.get_mut(peer) {
+            state.grown = true;
+        }
+        self.enqueue(peer);
+    }
+
+    /// Every peer that has something waiting. Only for what concerns the whole bot and is rare.
+    pub(super) fn enqueue_all(&mut self, grown: bool) {
+        let waiting: Vec<u32> =
+            self.peers.iter().filter(|(_, state)| !state.line.is_empty()).map(|(peer, _)| peer).collect();
+        for peer in waiting {
+            self.peers[peer].grown |= grown;
+            self.enqueue(peer);
+        }
+    }
+
+    /// The peer's line wants to be looked at then.
+    pub(super) fn wake_at(&mut self, peer: u32, at: Time) {
+        let Some(state) = self.peers.get_mut(peer) else { return };
+        if state.wake == at {
+            return;
+        }
+        state.wake = at;
+        if at < Time::NEVER {
+            self.timers.push(Reverse((at, peer)));
+        }
+        if self.timers.len() > 2 * self.held + 1024 {
+            let peers = &self.peers;
+            self.timers.retain(|Reverse((at, peer))| peers.get(*peer).is_some_and(|state| state.wake == *at));
+        }
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<(Time, Reason)> {
+        let line = self.timers.peek().map(|Reverse((at, _))| (*at, Reason::Held));
+        let bots = self.bots.iter().filter(|bot| !bot.nobody_waits()).map(|bot| (bot.wake, Reason::Held));
+        let forget = self.wheel.next().map(|at| (at, Reason::Forget));
+        let summary = (self.summary_at, Reason::Forget);
+        let all = line.into_iter().chain(bots).chain(forget).chain([summary]);
+        all.filter(|(at, _)| *at < Time::NEVER).min_by_key(|(at, _)| *at).map(|(at, why)| (at.max(self.now), why))
+    }
+
+    /// One more of `what` for this write.
+    pub(super) fn count(&mut self, rules: &Rules, write: u32, what: Counted) {
+        let state = &self.writes[write];
+        if !state.counted() {
+            return;
+        }
+        self.counters.add(state.origin, state.class, what);
+        if matches!(what, Counted::Held | Counted::InFlight) {
+            return;
+        }
+        if let (Some(period), Some(peer)) = (rules.policy.summary, self.peers.get(state.peer)) {
+            if let Some(counters) = self.summaries.get_mut(&peer.key) {
+                counters.add(state.origin, state.class, what);
+            } else if self.summaries.len() < SUMMARIES {
+                let mut counters = Counters::default();
+                counters.add(state.origin, state.class, what);
+                self.summaries.insert(peer.key.clone(), counters);
+            }
+            if self.summary_at == Time::NEVER {
+                self.summary_at = self.now + period;
+            }
+        }
+    }
+
+    pub(super) fn uncount(&mut self, write: u32, level: Counted) {
+        let state = &self.writes[write];
+        if state.counted() {
+            self.counters.sub(state.origin, state.class, level);
+        }
+    }
+
+    fn sum_up(&mut self, rules: &Rules) {
+        self.summary_at = Time::NEVER;
+        for (peer, counters) in core::mem::take(&mut self.summaries) {
+            let counts = counters.list(&rules.policy);
+            self.outputs.push_back(Output::Note(Summary { peer, counts }));
+        }
+    }
+
+    pub(super) fn at_rest(&self) -> bool {
+        let cools = |cooldown: &Option<Cooldown>| cooldown.is_some_and(|cooldown| !cooldown.over(self.now));
+        self.writes.len() == 0 && !cools(&self.bot_cooldown) && self.cooling_peers() == 0
+    }
+
+    pub(super) fn cooling_peers(&self) -> usize {
+        let cools = |cooldown: Option<Cooldown>| cooldown.is_some_and(|cooldown| !cooldown.over(self.now));
+        self.peers.iter().filter(|(_, peer)| peer.extra.is_some() && cools(peer.cooldown())).count()
+    }
+
+    /// Panics where the parts contradict each other.
+    pub(super) fn check(&self, rules: &Rules) {
+        assert!(self.counters.balanced(), "accepted is not the sum of all ends and levels");
+        assert!(self.work.is_empty(), "work is left over");
+        assert!(self.held <= super::HELD_MAX + super::HELD_PER_PEER_MAX as usize, "too many held");
+        if self.peers.len() > 64 {
+            return;
+        }
+        let mut held = 0;
+        for (at, peer) in self.peers.iter() {
+            let lined =
+                |stage: fn(&Stage) -> bool| peer.line.iter().filter(|write| stage(&self.writes[**write].stage)).count();
+            assert_eq!(lined(|stage| *stage == Stage::Held), peer.held as usize, "held of {at}");
+            assert_eq!(lined(|stage| matches!(stage, Stage::Booked { .. })), peer.booked as usize, "booked of {at}");
+            assert!(peer.line.is_sorted_by_key(|write| self.writes[*write].place()), "line of {at} is out of order");
+            assert!(peer.booked <= super::BOOKED_PER_PEER_MAX);
+            let wakes = peer.wake < Time::NEVER || self.bots.iter().any(|bot| bot.waits(at));
+            let flies = peer.flying != NONE || self.bot_cooldown.is_some() || !self.method_cooldowns.is_empty();
+            assert!(peer.line.is_empty() || wakes || flies, "nothing will wake {at}");
+            held += peer.held as usize;
+        }
+        assert_eq!(held, self.held);
+        let _ = rules;
+    }
+}
+
+/// A little later than `now`: for things that are looked at again now and then.
+pub(super) fn soon(now: Time) -> Time {
+    now + Span::from_secs(8)
+}
