@@ -1,6 +1,6 @@
 //! A new write: let through, decided at once, or put in line.
 
-use super::consider::Verdict;
+use super::consider::{How, Verdict};
 use super::counters::Counted;
 use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
 use super::plan::Rules;
@@ -31,10 +31,13 @@ impl State {
         }
         let key = write.peer.as_ref().map(|peer| self.moved.get(peer).unwrap_or(peer).clone());
         let kind = key.as_ref().map_or(PeerKind::Loose, Peer::kind);
-        if row.marks_forum == Marks::Thread && write.thread.is_some() && kind == PeerKind::Group
-            && let Some(key) = &key {
-                self.forums.set(key, ());
-            }
+        if row.marks_forum == Marks::Thread
+            && write.thread.is_some()
+            && kind == PeerKind::Group
+            && let Some(key) = &key
+        {
+            self.forums.set(key, ());
+        }
         if row.cooldown_first && self.cold_before_all(rules, &write, key.as_ref(), row) {
             return;
         }
@@ -127,6 +130,9 @@ impl State {
         let deletes = write.message.filter(|_| rules.policy.deletes.contains(&write.method));
         let row = write.row;
         let id = self.store(rules, write, peer, paced);
+        if paced == Paced::Unmarked && self.peers[peer].line.is_empty() && self.bypasses(rules, id) {
+            return;
+        }
         self.count(rules, id, Counted::Accepted);
         if let Some(message) = deletes {
             self.drop_edits_of(rules, peer, message);
@@ -134,6 +140,18 @@ impl State {
         if !self.dropped_at_once(rules, id) && self.decide(rules, id) {
             self.drop_killed(rules, peer, row);
         }
+    }
+
+    /// A write of a group that its row does not pace takes the shared bucket and is not counted, if it can go at once.
+    fn bypasses(&mut self, rules: &Rules, id: u32) -> bool {
+        let Verdict::Go(go) = self.consider(rules, id, None) else { return false };
+        if go.how != How::Token {
+            return false;
+        }
+        self.charge(rules, id, true);
+        self.writes[id].paced = Paced::Bypass;
+        self.release(rules, id, go);
+        true
     }
 
     /// Chrome that comes too soon, or beside a named final.
@@ -164,7 +182,7 @@ impl State {
             let verdict = self.consider(rules, id, None);
             if let Verdict::Go(go) = verdict {
                 if !self.next_stage(rules, id, go) {
-                    self.release(rules, id, go, true);
+                    self.release(rules, id, go);
                     return true;
                 }
             } else if let Verdict::Drop(reason) = verdict {

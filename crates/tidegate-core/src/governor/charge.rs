@@ -104,7 +104,9 @@ impl State {
                 let Some(peer) = self.peers.get_mut(write.peer) else { return };
                 let keyed = &mut peer.extra().keyed;
                 keyed.retain(|(_, _, token)| token.full_at() > base);
-                if let Some((_, _, token)) = keyed.iter_mut().find(|(other, k, _)| *other == bucket.id && *k == key) { token.take(rate, base, weight) } else {
+                if let Some((_, _, token)) = keyed.iter_mut().find(|(other, k, _)| *other == bucket.id && *k == key) {
+                    token.take(rate, base, weight)
+                } else {
                     let mut token = Token::default();
                     token.take(rate, base, weight);
                     keyed.push((bucket.id, key, token));

@@ -75,7 +75,10 @@ impl State {
     /// A cooldown ended: if this write was waiting, the next one is a probe; else it is forgotten.
     pub(super) fn note_ends(&mut self, id: u32) {
         let (now, waited) = (self.now, self.writes[id].waited);
-        self.each_cooldown(id, |cooldown| if cooldown.over(now) { waited.then_some(Cooldown::Due) } else { Some(cooldown) });
+        self.each_cooldown(
+            id,
+            |cooldown| if cooldown.over(now) { waited.then_some(Cooldown::Due) } else { Some(cooldown) },
+        );
     }
 
     /// The write goes, as the probe of every scope that wants one.
@@ -193,9 +196,10 @@ impl State {
         let base = self.thaw(NONE);
         for bucket in &rules.buckets {
             if let (Home::Bot(slot), Kind::Token(rate)) = (bucket.home, bucket.kind)
-                && until > base {
-                    self.bots[slot].token.freeze(rate, base, until);
-                }
+                && until > base
+            {
+                self.bots[slot].token.freeze(rate, base, until);
+            }
         }
         let all: Vec<u32> = self.peers.keys().collect();
         for peer in all {

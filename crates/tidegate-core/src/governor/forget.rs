@@ -55,9 +55,10 @@ impl State {
         if same_tables {
             for (old, new) in old.buckets.iter().zip(&new.buckets) {
                 if let (Kind::Token(was), Kind::Token(is)) = (old.kind, new.kind)
-                    && was != is {
-                        self.refill(new.id, new.home);
-                    }
+                    && was != is
+                {
+                    self.refill(new.id, new.home);
+                }
             }
         } else {
             self.change_tables(old, new);
@@ -132,7 +133,7 @@ impl State {
             let peer = self.writes[id].peer;
             self.unline(id);
             let go = super::consider::Go { how: super::consider::How::Passed, quiet: false };
-            self.release(rules, id, go, false);
+            self.release(rules, id, go);
             for bot in &mut self.bots {
                 bot.leave(peer);
             }

@@ -108,7 +108,7 @@ impl State {
                 }
                 let for_turn = turn.is_some_and(|slot| self.takes_from(rules, id, slot));
                 self.unline(id);
-                self.release(rules, id, go, false);
+                self.release(rules, id, go);
                 if for_turn {
                     look.turn = Turn::Used;
                 }
@@ -162,7 +162,7 @@ impl State {
         buckets.iter().any(|bucket| rules.bucket(*bucket).bot() == Some(slot))
     }
 
-    fn charge(&mut self, rules: &Rules, id: u32, charge: bool) {
+    pub(super) fn charge(&mut self, rules: &Rules, id: u32, charge: bool) {
         for bucket in super::charge::buckets_of(rules, &self.writes[id]) {
             let bucket = rules.bucket(*bucket);
             if self.applies(bucket, &self.writes[id]) {
@@ -172,8 +172,9 @@ impl State {
     }
 
     /// Lets a write go. It stands in no line any more.
-    pub(super) fn release(&mut self, rules: &Rules, id: u32, go: Go, arriving: bool) {
+    pub(super) fn release(&mut self, rules: &Rules, id: u32, go: Go) {
         let now = self.now;
+        let arriving = !self.writes[id].waited;
         self.charge(rules, id, go.how == How::Token);
         self.remember_release(rules, id, go);
         if self.anything_cools(self.writes[id].peer) {
@@ -187,13 +188,10 @@ impl State {
         let outcome = match go.how {
             How::Passed => Outcome::Passed,
             How::FailedOpen => Outcome::FailedOpen,
-            How::Token if write.paced == Paced::Unmarked && arriving => Outcome::Bypass,
+            How::Token if write.paced == Paced::Bypass => Outcome::Bypass,
             How::Token if arriving => Outcome::Admitted,
             How::Token => Outcome::Held,
         };
-        if outcome == Outcome::Bypass {
-            write.paced = Paced::Bypass;
-        }
         self.outputs.push_back(Output::Send { ticket: write.ticket, outcome, held: now.since(write.arrived) });
         self.link(id);
         if first {

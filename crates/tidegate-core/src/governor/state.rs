@@ -115,10 +115,12 @@ impl State {
 
     pub(super) fn enqueue(&mut self, peer: u32) {
         if let Some(state) = self.peers.get_mut(peer)
-            && !state.queued && !state.line.is_empty() {
-                state.queued = true;
-                self.work.push_back(peer);
-            }
+            && !state.queued
+            && !state.line.is_empty()
+        {
+            state.queued = true;
+            self.work.push_back(peer);
+        }
     }
 
     /// Something made the peer's waits longer.

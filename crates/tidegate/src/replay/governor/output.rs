@@ -7,11 +7,32 @@ use tidegate_core::governor::{Count, DropReason, Outcome, Output, RefuseReason};
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::replay) enum Line {
-    Send { ticket: u64, outcome: &'static str, held_ms: u64 },
-    Drop { ticket: u64, reason: &'static str },
-    Superseded { ticket: u64, by: u64 },
-    Refuse { ticket: u64, retry_after_ms: u64, reason: &'static str },
-    Failed { ticket: u64 },
+    Send {
+        ticket: u64,
+        outcome: &'static str,
+        held_ms: u64,
+    },
+    Drop {
+        ticket: u64,
+        reason: &'static str,
+    },
+    Superseded {
+        ticket: u64,
+        by: u64,
+    },
+    Refuse {
+        ticket: u64,
+        retry_after_ms: u64,
+        reason: &'static str,
+    },
+    Failed {
+        ticket: u64,
+    },
+    /// A peer's summary.
+    Note {
+        peer: String,
+        counters: Counters,
+    },
     Peers(usize),
     Counters(Counters),
 }
@@ -39,6 +60,7 @@ impl From<Output> for Line {
                 Self::Refuse { ticket: ticket.0, retry_after_ms: millis(retry_after), reason: refused(reason) }
             }
             Output::Failed { ticket } => Self::Failed { ticket: ticket.0 },
+            Output::Note(summary) => Self::Note { peer: summary.peer.to_string(), counters: Counters(summary.counts) },
             Output::Peers(peers) => Self::Peers(peers),
             Output::Counters(counts) => Self::Counters(Counters(counts)),
         }
