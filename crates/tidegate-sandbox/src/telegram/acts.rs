@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::call::{Answer, Args, PollTicket, Verdict};
 use super::chat::{self, Chat, ChatKey, Peer};
 use super::file;
-use super::message::{Head, body, bot_user, head, text_of};
+use super::message::{Head, body, bot_user, head, style_of, text_of};
 use super::methods::Act;
 use super::model::{Case, Model};
 use super::polls::Asked;
@@ -152,7 +152,8 @@ impl Model {
         let Peer::Chat(chat_id) = key.peer else { return None };
         let number = super::journal::marker(&text);
         let markup = case.call.args.get("reply_markup").unwrap_or_default().to_owned();
-        self.store.insert(&key, id, case.now_us, Content { text, markup, media: String::new() });
+        let style = style_of(&case.call.args, &text);
+        self.store.insert(&key, id, case.now_us, Content { text, style, markup, media: String::new() });
         let date_s = self.unix_s(case.now_us);
         let chat = self.known(case)?;
         if let Some(number) = number {
@@ -195,19 +196,10 @@ impl Model {
     fn edit(&mut self, case: &mut Case<'_>) -> Answer {
         let args = &case.call.args;
         let Some(key) = case.key.clone() else { return yes() };
-        let text = match case.method.name {
-            "editMessageText" | "editMessageCaption" => Some(text_of(args).unwrap_or_default()),
-            _ => text_of(args),
-        };
-        let place = ["latitude", "longitude", "checklist"].iter().filter_map(|name| args.get(name));
-        let media = args.get("media").map(str::to_owned).or_else(|| {
-            let place: Vec<&str> = place.collect();
-            (!place.is_empty()).then(|| place.join(" "))
-        });
-        let markup = args.get("reply_markup").unwrap_or_default().to_owned();
+        let change = change(case);
+        let Peer::Chat(chat_id) = key.peer else { return self.edit_inline(case, &key, &change) };
         let id = args.number("message_id").unwrap_or(0);
-        let Peer::Chat(chat_id) = key.peer else { return self.edit_inline(case, &key, text, media, markup) };
-        let edited = self.store.edit(&key, id, case.now_us, &Change { text, media, markup });
+        let edited = self.store.edit(&key, id, case.now_us, &change);
         match edited {
             Edited::Same => return Answer::not_modified(),
             Edited::Deleted => return Answer::error(400, EDIT_NOT_FOUND),
@@ -215,54 +207,65 @@ impl Model {
         }
         let text = self.store.text(&key, id).map(str::to_owned);
         let date_s = self.unix_s(case.now_us);
-        let Some(chat) = self.known(case) else { return yes() };
-        chat.tally.units += 1;
-        chat.tally.gap.see(case.now_us);
-        chat.tally.edit_inversions += u64::from(matches!(edited, Edited::Changed { backwards: true }));
+        let Some(chat) = self.edited(&key, case.now_us, &edited) else { return yes() };
         let of = Head { bot: case.bot, chat: chat_id, username: chat.username.as_deref(), id, date_s };
         let mut message = head(&of, args);
         message.insert("edit_date".into(), date_s.into());
-        match text {
-            _ if args.get("rich_message").is_some() => body(&mut message, "sendRichMessage", args),
-            Some(text) => drop(message.insert("text".into(), text.into())),
-            None => drop(message.insert("text".into(), text_of(args).unwrap_or_default().into())),
+        if args.get("rich_message").is_some() {
+            body(&mut message, "sendRichMessage", args);
+        } else {
+            let field = if case.method.name == "editMessageCaption" { "caption" } else { "text" };
+            message.insert(field.into(), text.or_else(|| text_of(args)).unwrap_or_default().into());
         }
         Answer::ok(&Value::Object(message))
     }
 
     /// An inline message is made by the user who sent it: the first edit is the first that is seen of it.
-    fn edit_inline(
-        &mut self,
-        case: &Case<'_>,
-        key: &ChatKey,
-        text: Option<String>,
-        media: Option<String>,
-        markup: String,
-    ) -> Answer {
-        let change = Change { text, media, markup };
-        match self.store.edit(key, 1, case.now_us, &change) {
+    fn edit_inline(&mut self, case: &Case<'_>, key: &ChatKey, change: &Change) -> Answer {
+        let edited = self.store.edit(key, 1, case.now_us, change);
+        match edited {
             Edited::Same => return Answer::not_modified(),
-            Edited::Unknown => {
-                let Change { text, media, markup } = change;
-                let content = Content { text: text.unwrap_or_default(), media: media.unwrap_or_default(), markup };
-                self.store.insert(key, 1, case.now_us, content);
-            }
-            Edited::Changed { backwards } => {
-                if let Some(chat) = self.chats.get_mut(key) {
-                    chat.tally.edit_inversions += u64::from(backwards);
-                }
-            }
-            Edited::Deleted => {}
+            Edited::Unknown => self.store.insert(key, 1, case.now_us, change.apply(&Content::default())),
+            Edited::Changed { .. } | Edited::Deleted => {}
         }
-        if let Some(chat) = self.chats.get_mut(key) {
-            chat.tally.units += 1;
-            chat.tally.gap.see(case.now_us);
-        }
+        self.edited(key, case.now_us, &edited);
         yes()
+    }
+
+    /// Counts an edit that changed something.
+    fn edited(&mut self, key: &ChatKey, now_us: u64, edited: &Edited) -> Option<&mut Chat> {
+        let chat = self.chats.get_mut(key)?;
+        chat.tally.units += 1;
+        chat.tally.gap.see(now_us);
+        chat.tally.edit_inversions += u64::from(matches!(edited, Edited::Changed { backwards: true }));
+        Some(chat)
     }
 
     fn unix_s(&self, now_us: u64) -> u64 {
         self.settings.epoch_unix_s.saturating_add(now_us / 1_000_000)
+    }
+}
+
+/// What an edit names; the rest of the message stays.
+fn change(case: &Case<'_>) -> Change {
+    let args = &case.call.args;
+    let text = match case.method.name {
+        // Without a caption this one removes it.
+        "editMessageCaption" => Some(text_of(args).unwrap_or_default()),
+        _ => text_of(args),
+    };
+    let media = args.get("media").map(str::to_owned).or_else(|| {
+        let parts: Vec<&str> =
+            ["latitude", "longitude", "checklist"].iter().filter_map(|name| args.get(name)).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    });
+    Change {
+        text: text.map(|text| {
+            let style = style_of(args, &text);
+            (text, style)
+        }),
+        media,
+        markup: args.get("reply_markup").unwrap_or_default().to_owned(),
     }
 }
 

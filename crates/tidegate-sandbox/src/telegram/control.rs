@@ -1,5 +1,7 @@
 //! `/__sandbox/…`: what tests read and force over HTTP.
 
+use std::sync::atomic::Ordering;
+
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request};
@@ -43,6 +45,7 @@ pub(super) async fn answer(shared: &Shared, what: &str, mut request: Request<Inc
         (false, "sizes") => plain(200, &shared.model().sizes()),
         (true, "reset") => {
             shared.model().reset();
+            shared.tidegate_headers.store(0, Ordering::Relaxed);
             shared.news.notify_waiters();
             plain(200, &json!({"ok": true}))
         }
@@ -76,6 +79,7 @@ fn stats(shared: &Shared, fields: &Fields) -> Answer {
     if let Some(object) = value.as_object_mut() {
         object.insert("scale".into(), shared.options.scale.into());
         object.insert("started_unix_ms".into(), shared.started_unix_ms.into());
+        object.insert("tidegate_headers".into(), shared.tidegate_headers.load(Ordering::Relaxed).into());
     }
     plain(200, &value)
 }

@@ -106,7 +106,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             bots: 10_000,
-            chats: 200_000,
+            chats: 100_000,
             messages: 200_000,
             text_bytes: 64 << 20,
             edits: 600,

@@ -24,6 +24,15 @@ pub(crate) fn text_of(args: &Args) -> Option<String> {
     captions.iter().find_map(|item| item.get("caption")?.as_str()).map(|text| text.trim().to_owned())
 }
 
+/// What makes a text look different from the same letters sent plainly. A mark-up language shows only where the text
+/// has a sign of one.
+pub(crate) fn style_of(args: &Args, text: &str) -> String {
+    let entities = args.get("entities").or_else(|| args.get("caption_entities")).unwrap_or_default();
+    let marked = text.contains(['*', '_', '`', '[', '~', '|', '<', '>', '&', '\\']);
+    let language = args.get("parse_mode").filter(|_| marked).unwrap_or_default();
+    format!("{language}{entities}")
+}
+
 pub(crate) struct Head<'a> {
     pub(crate) bot: u64,
     pub(crate) chat: i64,

@@ -101,7 +101,8 @@ impl Model {
     pub fn call(&mut self, now: Duration, call: &Call) -> Verdict {
         let now_us = self.advance(now);
         let mut entry = LogEntry { at_ms: (now_us - self.zero_us) / 1000, ..LogEntry::default() };
-        entry.method = call.method.chars().take(64).collect();
+        // A malformed path may have a token where the method should be: such a name is not kept.
+        find(&call.method).map_or("(unknown)", |method| method.name).clone_into(&mut entry.method);
         let Some(bot) = bot_id(&call.token) else {
             return self.recorded(entry, None, Answer::error(404, "Not Found").into());
         };
@@ -110,9 +111,11 @@ impl Model {
             return self.recorded(entry, None, Answer::error(401, "Unauthorized").into());
         }
         let Some(method) = find(&call.method) else {
+            if call.method.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+                entry.method = call.method.chars().take(64).collect();
+            }
             return self.recorded(entry, None, Answer::error(404, "Not Found: method not found").into());
         };
-        method.name.clone_into(&mut entry.method);
         if let Some(text) = text_of(&call.args) {
             entry.marker = marker(&text);
             entry.text = Some(beginning(&text));
@@ -382,3 +385,7 @@ fn usual(status: u16) -> &'static str {
 #[cfg(test)]
 #[path = "model_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod state_tests;

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -25,6 +26,9 @@ pub(super) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> i
     let path = request.uri().path().to_owned();
     if let Some(what) = path.strip_prefix("/__sandbox/") {
         return Ok(reply(control::answer(&shared, what, request).await));
+    }
+    if request.headers().keys().any(|name| name.as_str().starts_with("x-tidegate-")) {
+        shared.tidegate_headers.fetch_add(1, Ordering::Relaxed);
     }
     if !matches!(*request.method(), Method::GET | Method::POST) {
         return Ok(reply(Answer::error(405, "Method Not Allowed")));

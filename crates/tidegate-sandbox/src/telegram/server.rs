@@ -53,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) started_unix_ms: u64,
     /// Something happened that a waiting poll may care about.
     pub(crate) news: Notify,
+    /// Calls that carried a header `X-Tidegate-…`, which is none of a platform's business.
+    pub(crate) tidegate_headers: AtomicU64,
     turn: AtomicU64,
 }
 
@@ -116,6 +118,11 @@ impl Handle {
         result
     }
 
+    /// Calls so far that carried a header `X-Tidegate-…`: those are for tidegate and must not reach a platform.
+    pub fn tidegate_headers(&self) -> u64 {
+        self.shared.tidegate_headers.load(Ordering::Relaxed)
+    }
+
     /// Platform time now, as the model counts it.
     pub fn now(&self) -> Duration {
         self.shared.now()
@@ -149,6 +156,7 @@ pub fn serve_on(listener: TcpListener, mut options: Options) -> io::Result<Handl
         started: Instant::now(),
         started_unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
         news: Notify::new(),
+        tidegate_headers: AtomicU64::new(0),
         turn: AtomicU64::new(0),
     });
     let (stop, stopped) = watch::channel(false);

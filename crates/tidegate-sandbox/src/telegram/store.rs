@@ -38,15 +38,17 @@ pub struct MessageView {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
     pub(crate) text: String,
+    /// What makes the same text look different: its entities or its mark-up language.
+    pub(crate) style: String,
     pub(crate) markup: String,
-    /// What the text is besides: media, caption or live location.
+    /// What stands beside the text: media, place or checklist.
     pub(crate) media: String,
 }
 
 impl Content {
     /// What it takes to keep: the text stands in the view as well.
     fn bytes(&self) -> usize {
-        self.text.len() * 2 + self.markup.len() + self.media.len()
+        self.text.len() * 2 + self.style.len() + self.markup.len() + self.media.len()
     }
 }
 
@@ -181,16 +183,19 @@ impl Store {
 /// What an edit names.
 #[derive(Debug, Default)]
 pub(crate) struct Change {
-    pub(crate) text: Option<String>,
+    /// Text and style.
+    pub(crate) text: Option<(String, String)>,
     pub(crate) media: Option<String>,
     /// A missing keyboard removes it.
     pub(crate) markup: String,
 }
 
 impl Change {
-    fn apply(&self, to: &Content) -> Content {
+    pub(crate) fn apply(&self, to: &Content) -> Content {
+        let (text, style) = self.text.clone().unwrap_or_else(|| (to.text.clone(), to.style.clone()));
         Content {
-            text: self.text.clone().unwrap_or_else(|| to.text.clone()),
+            text,
+            style,
             media: self.media.clone().unwrap_or_else(|| to.media.clone()),
             markup: self.markup.clone(),
         }
