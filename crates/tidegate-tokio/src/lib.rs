@@ -1,1 +1,18 @@
-//! Placeholder.
+//! Runs tidegate's gates under tokio.
+//!
+//! A gate decides and never waits; a [`Driver`] waits and never decides. It keeps the gate behind a mutex, wakes the one
+//! task that waits for each ticket, and sleeps until the gate's next deadline. Callers may live on several runtimes.
+
+mod clock;
+mod driver;
+mod governor;
+mod store;
+mod ticket;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::clock::Clock;
+pub use self::driver::Driver;
+pub use self::store::{InMemory, Store, Verdict};
+pub use self::ticket::{Call, Effect, Event, TicketGate};

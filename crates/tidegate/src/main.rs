@@ -1,26 +1,57 @@
 //! Stands between bots and chat platforms so that no budget is overspent.
 
+mod admin;
+mod bots;
+mod config;
+mod log;
 mod policy_command;
+mod proxy;
 mod replay;
+mod sandbox_command;
+mod serve;
+mod telegram;
 
 use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use self::config::{Config, ConfigFlags};
+
 #[derive(Parser)]
-#[command(version, about)]
+#[command(version, about, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    flags: ConfigFlags,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// Serves bots (what it does without a command, too)
+    Serve {
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Validates the configuration and prints what is in force, and where each value comes from
+    Check {
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Reads a trace of JSON lines on stdin, feeds the pure gate, writes what it does as JSON lines
     Replay {
         /// Which gate: governor
         gate: String,
+    },
+    /// Serves fake platforms that keep the published limits and punish whoever breaks them
+    Sandbox {
+        /// Where the fake Telegram listens
+        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9000")]
+        telegram: std::net::SocketAddr,
+        /// Real seconds of one platform second
+        #[arg(long, default_value_t = 1.0)]
+        scale: f64,
     },
     /// Prints a policy's matrix, or those of all policies
     Policy {
@@ -32,9 +63,51 @@ enum Command {
     },
 }
 
+/// Bad usage or configuration.
+const BAD: u8 = 2;
+
 fn main() -> ExitCode {
-    match Cli::parse().command {
-        Command::Replay { gate } => replay::run(&gate, io::stdin().lock(), io::BufWriter::new(io::stdout().lock())),
-        Command::Policy { name, format } => policy_command::run(name.as_deref(), format),
+    let cli = Cli::parse();
+    match cli.command {
+        None => serve(&cli.flags),
+        Some(Command::Serve { flags }) => serve(&flags),
+        Some(Command::Check { flags }) => check(&flags),
+        Some(Command::Replay { gate }) => {
+            replay::run(&gate, io::stdin().lock(), io::BufWriter::new(io::stdout().lock()))
+        }
+        Some(Command::Sandbox { telegram, scale }) => ran(sandbox_command::run(telegram, scale)),
+        Some(Command::Policy { name, format }) => policy_command::run(name.as_deref(), format),
     }
+}
+
+fn serve(flags: &ConfigFlags) -> ExitCode {
+    let config = match config::read(flags).and_then(|layers| Config::new(&layers)) {
+        Ok(config) => config,
+        Err(error) => return fail(BAD, &error),
+    };
+    log::start(&config.log);
+    ran(serve::run(config, flags))
+}
+
+fn ran(result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(1, &format_args!("{error:#}")),
+    }
+}
+
+fn check(flags: &ConfigFlags) -> ExitCode {
+    let checked = config::read(flags).and_then(|layers| Config::new(&layers).map(|_| config::show(&layers)));
+    match checked {
+        Ok(shown) => {
+            print!("{shown}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => fail(BAD, &error),
+    }
+}
+
+fn fail(code: u8, error: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("tidegate: {error}");
+    ExitCode::from(code)
 }

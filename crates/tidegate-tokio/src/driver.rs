@@ -1,0 +1,261 @@
+//! One gate, many callers, one timer.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
+use std::time::Duration;
+
+use tidegate_core::Time;
+use tidegate_core::governor::Ticket;
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+use crate::ticket::{Call, Effect, Event, TicketGate};
+
+/// A sleeping timer looks again at least this often: a suspended machine's timers stand still while its clock does not.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// A gate that wants to be called at once, again and again, gets no more than this often.
+const LEAST_SLEEP: Duration = Duration::from_millis(1);
+
+/// Runs a gate: hands inputs in, outputs to the tasks that wait for them, and calls it when its deadline has come.
+///
+/// `A` is what callers of superseded tickets are given in the end: the answer to the newer one.
+pub struct Driver<G: TicketGate, A> {
+    inner: Mutex<Inner<G, A>>,
+    clock: Clock,
+    /// Told when a deadline became earlier than what the timer sleeps for.
+    earlier: Arc<Notify>,
+}
+
+pub(crate) struct Inner<G: TicketGate, A> {
+    pub(crate) gate: G,
+    last_ticket: u64,
+    pub(crate) waiting: HashMap<Ticket, Waiter<G::Output, A>>,
+    /// Who is answered together with a ticket. A ticket with an entry is not cancelled.
+    pub(crate) followers: HashMap<Ticket, Vec<Ticket>>,
+    /// What the timer sleeps for.
+    armed: Time,
+    /// Outputs without a ticket, for whoever asked.
+    loose: Vec<G::Output>,
+}
+
+pub(crate) struct Waiter<O, A> {
+    pub(crate) events: VecDeque<Event<O, A>>,
+    pub(crate) waker: Option<Waker>,
+}
+
+impl<O, A> Default for Waiter<O, A> {
+    fn default() -> Self {
+        Self { events: VecDeque::new(), waker: None }
+    }
+}
+
+impl<G: TicketGate, A: Clone> Driver<G, A> {
+    /// Takes a gate over. Its timer runs once [`Driver::spawn_timer`] was called.
+    pub fn new(gate: G, clock: Clock) -> Arc<Self> {
+        let inner = Inner {
+            gate,
+            last_ticket: 0,
+            waiting: HashMap::new(),
+            followers: HashMap::new(),
+            armed: Time::NEVER,
+            loose: Vec::new(),
+        };
+        Arc::new(Self { inner: Mutex::new(inner), clock, earlier: Arc::new(Notify::new()) })
+    }
+
+    /// The clock that the gate is told the time by.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Tells the gate something that concerns no ticket.
+    pub fn tell(&self, input: G::Input) {
+        let _ = self.ask(input);
+    }
+
+    /// Tells the gate something and takes what it answers to no ticket in particular.
+    pub fn ask(&self, input: G::Input) -> Vec<G::Output> {
+        let (answers, wakers) = {
+            let mut inner = self.lock();
+            let (_, wakers) = self.feed(&mut inner, input, None);
+            (std::mem::take(&mut inner.loose), wakers)
+        };
+        wakers.wake();
+        answers
+    }
+
+    /// Brings a new ticket before the gate. Where the gate decides at once nothing is allocated.
+    pub fn enter(self: &Arc<Self>, input: impl FnOnce(Ticket) -> G::Input) -> Call<G, A> {
+        let (ticket, first, wakers) = {
+            let mut inner = self.lock();
+            inner.last_ticket += 1;
+            let ticket = Ticket(inner.last_ticket);
+            let (first, wakers) = self.feed(&mut inner, input(ticket), Some(ticket));
+            (ticket, first, wakers)
+        };
+        wakers.wake();
+        Call::new(Arc::clone(self), ticket, first)
+    }
+
+    /// How many tickets wait.
+    pub fn waiting(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
+    /// When the gate wants to be called next.
+    pub fn deadline(&self) -> Option<Time> {
+        self.lock().gate.poll_timeout().map(|(at, _)| at)
+    }
+
+    /// Runs the timer on the current runtime until the driver is dropped.
+    pub fn spawn_timer(self: &Arc<Self>)
+    where
+        G: Send + 'static,
+        G::Input: Send,
+        G::Output: Send,
+        A: Send + 'static,
+    {
+        tokio::spawn(timer(Arc::downgrade(self), Arc::clone(&self.earlier)));
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner<G, A>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the gate one input and sorts what it puts out. What is for `mine` is returned; without such an output, `mine`
+    /// is made to wait.
+    pub(crate) fn feed(
+        &self,
+        inner: &mut Inner<G, A>,
+        input: G::Input,
+        mine: Option<Ticket>,
+    ) -> (Option<G::Output>, Wakers) {
+        inner.gate.handle(self.clock.now(), input);
+        let mut wakers = Wakers::default();
+        let mut first = None;
+        let mut orphans = Vec::new();
+        Self::sort(inner, mine, &mut first, &mut wakers, &mut orphans);
+        // Released though nobody waits for it: it will never be sent, so the gate is told.
+        while let Some(orphan) = orphans.pop() {
+            inner.gate.handle(self.clock.now(), G::lost(orphan));
+            Self::sort(inner, mine, &mut first, &mut wakers, &mut orphans);
+        }
+        if let (Some(ticket), None) = (mine, &first) {
+            inner.waiting.entry(ticket).or_default();
+        }
+        let next = inner.gate.poll_timeout().map_or(Time::NEVER, |(at, _)| at);
+        if next < inner.armed {
+            inner.armed = next;
+            self.earlier.notify_one();
+        }
+        (first, wakers)
+    }
+
+    /// Hands out what the gate puts out.
+    fn sort(
+        inner: &mut Inner<G, A>,
+        mine: Option<Ticket>,
+        first: &mut Option<G::Output>,
+        wakers: &mut Wakers,
+        orphans: &mut Vec<Ticket>,
+    ) {
+        while let Some(output) = inner.gate.poll_output() {
+            let Some((ticket, effect)) = G::concerns(&output) else {
+                inner.loose.push(output);
+                continue;
+            };
+            let own = mine == Some(ticket) && first.is_none();
+            if let Effect::Joins(newer) = effect {
+                inner.join(ticket, newer, own);
+            }
+            if own {
+                *first = Some(output);
+            } else if let Some(waiter) = inner.waiting.get_mut(&ticket) {
+                waiter.events.push_back(Event::Output(output));
+                wakers.add(waiter.waker.take());
+            } else if effect == Effect::Released {
+                orphans.push(ticket);
+            }
+        }
+    }
+
+    /// Calls the gate if it is due; how long to sleep then.
+    fn turn(&self) -> Duration {
+        let (sleep, wakers) = {
+            let mut inner = self.lock();
+            let mut wakers = Wakers::default();
+            let mut least = Duration::ZERO;
+            if inner.gate.poll_timeout().is_some_and(|(at, _)| at <= self.clock.now()) {
+                wakers = self.feed(&mut inner, G::tick(), None).1;
+                least = LEAST_SLEEP;
+            }
+            inner.armed = inner.gate.poll_timeout().map_or(Time::NEVER, |(at, _)| at);
+            (self.clock.until(inner.armed).clamp(least, LOOK_AGAIN), wakers)
+        };
+        wakers.wake();
+        sleep
+    }
+}
+
+impl<G: TicketGate, A> Inner<G, A> {
+    /// `older` is answered together with `newer` from now on, and so is who followed it.
+    fn join(&mut self, older: Ticket, newer: Ticket, own: bool) {
+        let mut moved = self.followers.remove(&older).unwrap_or_default();
+        if own {
+            self.waiting.entry(older).or_default();
+        }
+        if self.waiting.contains_key(&older) {
+            moved.push(older);
+        }
+        self.followers.entry(newer).or_default().append(&mut moved);
+    }
+
+    /// Ends a ticket: its followers are given its answer.
+    pub(crate) fn settle(&mut self, ticket: Ticket, answer: impl Fn() -> A) -> Wakers {
+        let mut wakers = Wakers::default();
+        for follower in self.followers.remove(&ticket).unwrap_or_default() {
+            if let Some(waiter) = self.waiting.get_mut(&follower) {
+                waiter.events.push_back(Event::Answer(answer()));
+                wakers.add(waiter.waker.take());
+            }
+        }
+        wakers
+    }
+}
+
+impl<G: TicketGate, A> Drop for Driver<G, A> {
+    fn drop(&mut self) {
+        self.earlier.notify_one();
+    }
+}
+
+impl<G: TicketGate, A> fmt::Debug for Driver<G, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+/// Whom to wake once the lock is released.
+#[derive(Default)]
+pub(crate) struct Wakers(Vec<Waker>);
+
+impl Wakers {
+    fn add(&mut self, waker: Option<Waker>) {
+        self.0.extend(waker);
+    }
+
+    pub(crate) fn wake(self) {
+        self.0.into_iter().for_each(Waker::wake);
+    }
+}
+
+async fn timer<G: TicketGate, A: Clone>(driver: Weak<Driver<G, A>>, earlier: Arc<Notify>) {
+    while let Some(sleep) = driver.upgrade().map(|driver| driver.turn()) {
+        tokio::select! {
+            () = earlier.notified() => {}
+            () = tokio::time::sleep(sleep) => {}
+        }
+    }
+}

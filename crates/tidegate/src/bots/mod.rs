@@ -1,0 +1,179 @@
+//! The bots that are served: one governor and one standing each, in a bounded table.
+
+mod held;
+mod standing;
+mod token;
+mod unproven;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tidegate_core::governor::{Count, Governor, Input, Output};
+use tidegate_core::policy::Policy;
+use tidegate_core::{Span, Time};
+use tidegate_tokio::{Clock, Driver};
+
+pub(crate) use self::held::HeldByClient;
+pub(crate) use self::standing::{Leave, Standing};
+pub(crate) use self::token::Token;
+pub(crate) use self::unproven::{Room, Unproven};
+use crate::telegram::memory::Memory;
+use crate::telegram::reply::Reply;
+
+/// One bot.
+#[derive(Debug)]
+pub(crate) struct Bot {
+    pub(crate) token: Token,
+    pub(crate) driver: Arc<Driver<Governor, Reply>>,
+    pub(crate) standing: Standing,
+    pub(crate) held: Arc<HeldByClient>,
+    pub(crate) memory: Memory,
+    /// While its token is unproven: one call, and one long poll.
+    pub(crate) one_call: Arc<tokio::sync::Semaphore>,
+    pub(crate) one_poll: Arc<tokio::sync::Semaphore>,
+    calls: AtomicUsize,
+    last_used: AtomicU64,
+}
+
+/// A call of a bot is under way: it is not forgotten meanwhile.
+#[derive(Debug)]
+pub(crate) struct InUse(pub(crate) Arc<Bot>);
+
+impl Bot {
+    fn new(token: Token, policy: &Arc<Policy>, clock: Clock, held_per_client: usize) -> Arc<Self> {
+        let driver = Driver::new(Governor::new(Arc::clone(policy), false), clock);
+        driver.spawn_timer();
+        Arc::new(Self {
+            token,
+            driver,
+            standing: Standing::new(),
+            held: HeldByClient::new(held_per_client),
+            memory: Memory::default(),
+            one_call: Arc::new(tokio::sync::Semaphore::new(1)),
+            one_poll: Arc::new(tokio::sync::Semaphore::new(1)),
+            calls: AtomicUsize::new(0),
+            last_used: AtomicU64::new(clock.now().as_micros()),
+        })
+    }
+
+    /// Calls that are held or in flight.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// What the governor has counted.
+    pub(crate) fn counters(&self) -> Vec<Count> {
+        let counts = self.driver.ask(Input::QueryCounters);
+        counts
+            .into_iter()
+            .find_map(|output| if let Output::Counters(list) = output { Some(list) } else { None })
+            .unwrap_or_default()
+    }
+
+    /// How many peers the governor knows.
+    pub(crate) fn peers(&self) -> usize {
+        let peers = self.driver.ask(Input::QueryPeers);
+        peers
+            .into_iter()
+            .find_map(|output| if let Output::Peers(count) = output { Some(count) } else { None })
+            .unwrap_or(0)
+    }
+
+    fn idle(&self, now: Time) -> Span {
+        now.since(Time::from_micros(self.last_used.load(Ordering::Relaxed)))
+    }
+
+    fn at_rest(&self) -> bool {
+        self.calls() == 0 && self.driver.waiting() == 0 && self.driver.deadline().is_none() && self.peers() == 0
+    }
+}
+
+impl InUse {
+    fn new(bot: Arc<Bot>) -> Self {
+        bot.calls.fetch_add(1, Ordering::Relaxed);
+        Self(bot)
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.last_used.store(self.0.driver.clock().now().as_micros(), Ordering::Relaxed);
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// All bots of one platform.
+#[derive(Debug)]
+pub(crate) struct Bots {
+    table: Mutex<HashMap<u64, Arc<Bot>>>,
+    most: usize,
+    idle: Span,
+    held_per_client: usize,
+    clock: Clock,
+    policy: Mutex<Arc<Policy>>,
+}
+
+impl Bots {
+    pub(crate) fn new(policy: Arc<Policy>, clock: Clock, bounds: &crate::config::Bounds) -> Self {
+        Self {
+            table: Mutex::default(),
+            most: bounds.bots_max,
+            idle: bounds.bots_idle.into(),
+            held_per_client: bounds.held_per_client,
+            clock,
+            policy: Mutex::new(policy),
+        }
+    }
+
+    /// The bot of that token; `None` where the table is full of others that are in use.
+    pub(crate) fn find(&self, token: &Token) -> Option<InUse> {
+        let mut table = self.table();
+        if let Some(bot) = table.get(&token.hash()) {
+            return Some(InUse::new(Arc::clone(bot)));
+        }
+        if table.len() >= self.most && !self.make_room(&mut table) {
+            return None;
+        }
+        let policy = Arc::clone(&self.policy.lock().unwrap_or_else(PoisonError::into_inner));
+        let bot = Bot::new(token.clone(), &policy, self.clock, self.held_per_client);
+        table.insert(token.hash(), Arc::clone(&bot));
+        Some(InUse::new(bot))
+    }
+
+    /// Forgets those that are at rest and unused for long, or, to make room, that never worked.
+    fn make_room(&self, table: &mut HashMap<u64, Arc<Bot>>) -> bool {
+        let now = self.clock.now();
+        let before = table.len();
+        table.retain(|_, bot| bot.idle(now) < self.idle || !bot.at_rest());
+        if table.len() == before {
+            let idle = |bot: &Arc<Bot>| bot.idle(now);
+            let unproven = table.iter().filter(|(_, bot)| !bot.standing.is_proven() && bot.calls() == 0);
+            let oldest = unproven.max_by_key(|(_, bot)| idle(bot)).map(|(hash, _)| *hash);
+            oldest.and_then(|hash| table.remove(&hash));
+        }
+        table.len() < before
+    }
+
+    /// All of them, by their public ids.
+    pub(crate) fn list(&self) -> Vec<Arc<Bot>> {
+        let mut list: Vec<Arc<Bot>> = self.table().values().cloned().collect();
+        list.sort_by(|a, b| a.token.id().cmp(b.token.id()).then(a.token.hash().cmp(&b.token.hash())));
+        list
+    }
+
+    /// Another policy from now on.
+    pub(crate) fn set_policy(&self, policy: &Arc<Policy>) {
+        *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(policy);
+        for bot in self.list() {
+            bot.driver.tell(Input::Policy(Arc::clone(policy)));
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<u64, Arc<Bot>>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

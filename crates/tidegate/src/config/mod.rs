@@ -1,0 +1,246 @@
+//! The configuration: one file, the environment and a few flags.
+
+mod keys;
+mod layers;
+mod show;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::Uri;
+use tidegate_core::Span;
+use tidegate_core::policy::{Platform, Policy};
+use toml::Value;
+
+pub(crate) use self::layers::Layers;
+pub(crate) use self::show::show;
+
+/// What is wrong with the configuration.
+#[derive(Debug, thiserror::Error)]
+#[error("{at}: {}{reason}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
+pub(crate) struct ConfigError {
+    /// The key's path; empty where the whole file is meant.
+    pub(crate) key: String,
+    /// File and line, variable or flag.
+    pub(crate) at: String,
+    /// What is wrong.
+    pub(crate) reason: String,
+}
+
+/// What a command line may say about it.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ConfigFlags {
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where bots connect to
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+    /// Where operators connect to
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) admin: Option<String>,
+    /// Where the embedded store lives
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<String>,
+}
+
+/// The configuration in force.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    pub(crate) admin_token: Option<Secret>,
+    pub(crate) admin_hosts: Vec<String>,
+    pub(crate) time_scale: f64,
+    pub(crate) bots: Option<HashSet<String>>,
+    pub(crate) log: String,
+    pub(crate) threads: usize,
+    pub(crate) drain_timeout: Duration,
+    pub(crate) bounds: Bounds,
+    pub(crate) telegram: Telegram,
+}
+
+/// What bounds the use of memory, connections and patience.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) buffer_total: usize,
+    pub(crate) bots_max: usize,
+    pub(crate) bots_idle: Duration,
+    pub(crate) connections_max: usize,
+    pub(crate) held_per_client: usize,
+    pub(crate) header_block: usize,
+    pub(crate) target_max: usize,
+    pub(crate) decision_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) body_max: usize,
+    pub(crate) multipart_max: usize,
+    pub(crate) unproven_failures: usize,
+    pub(crate) breaker: Duration,
+    pub(crate) connect_timeout: Duration,
+}
+
+/// The Telegram edge.
+#[derive(Debug)]
+pub(crate) struct Telegram {
+    pub(crate) api: Uri,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) auto_hold: Option<Span>,
+}
+
+/// A text that cannot be printed.
+#[derive(Clone)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    pub(crate) fn matches(&self, given: &str) -> bool {
+        let (own, given) = (self.0.as_bytes(), given.as_bytes());
+        // Looks at every byte, so that the time taken does not tell how many are right.
+        own.len() == given.len() && own.iter().zip(given).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// Reads all layers.
+pub(crate) fn read(flags: &ConfigFlags) -> Result<Layers, ConfigError> {
+    let mut layers = Layers::defaults();
+    if let Some(path) = &flags.config {
+        layers.file(path)?;
+    }
+    layers.env(
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    )?;
+    let given =
+        [("listen", &flags.listen, "--listen"), ("admin", &flags.admin, "--admin"), ("data", &flags.data, "--data")];
+    for (path, written, name) in given {
+        if let Some(written) = written {
+            layers.flag(path, written, name)?;
+        }
+    }
+    Ok(layers)
+}
+
+impl Config {
+    /// What the layers say, checked as a whole.
+    pub(crate) fn new(layers: &Layers) -> Result<Self, ConfigError> {
+        let config = Self {
+            listen: layers.get("listen", |v| value::address(value::text(v)?))?,
+            admin: layers.get("admin", |v| value::address(value::text(v)?))?,
+            admin_token: layers.maybe("admin_token", |v| Ok(Secret(value::text(v)?.to_owned())))?,
+            admin_hosts: layers.get("admin_hosts", |v| Ok(texts(v).collect()))?,
+            time_scale: layers.get("time_scale", value::scale)?,
+            bots: layers.maybe("bots", |v| Ok(texts(v).collect()))?,
+            log: layers.get("log", |v| Ok(value::text(v)?.to_owned()))?,
+            threads: layers.count("threads")?,
+            drain_timeout: layers.get("drain_timeout", value::span)?,
+            bounds: Bounds::new(layers)?,
+            telegram: Telegram::new(layers)?,
+        };
+        let insecure = layers.get("insecure", |v| Ok(v.as_bool().unwrap_or(false)))?;
+        if !config.listen.ip().is_loopback() && !insecure {
+            let reason = "others can reach this address, and bots' tokens would pass there without TLS; listen on \
+                          loopback, or set insecure = true where the network is your own";
+            return Err(layers.wrong("listen", reason));
+        }
+        if !config.admin.ip().is_loopback() && config.admin_token.is_none() {
+            return Err(layers.wrong("admin", "others can reach this address; set admin_token, or listen on loopback"));
+        }
+        if layers.0.contains_key("store.url") {
+            return Err(layers.wrong("store.url", "this version keeps state in memory only; leave it out"));
+        }
+        Ok(config)
+    }
+}
+
+impl Bounds {
+    fn new(layers: &Layers) -> Result<Self, ConfigError> {
+        Ok(Self {
+            buffer_total: layers.get("buffer_total", value::bytes)?,
+            bots_max: layers.count("bots_max")?,
+            bots_idle: layers.get("bots_idle", value::span)?,
+            connections_max: layers.count("connections_max")?,
+            held_per_client: layers.count("held_per_client")?,
+            header_block: layers.get("header_block", value::bytes)?,
+            target_max: layers.get("target_max", value::bytes)?,
+            decision_timeout: layers.get("decision_timeout", value::span)?,
+            idle_timeout: layers.get("idle_timeout", value::span)?,
+            body_max: layers.get("body_max", value::bytes)?,
+            multipart_max: layers.get("multipart_max", value::bytes)?,
+            unproven_failures: layers.count("unproven_failures")?,
+            breaker: layers.get("breaker", value::span)?,
+            connect_timeout: layers.get("connect_timeout", value::span)?,
+        })
+    }
+}
+
+impl Telegram {
+    fn new(layers: &Layers) -> Result<Self, ConfigError> {
+        let name = layers.get("telegram.policy", |v| Ok(value::text(v)?.to_owned()))?;
+        let policy = layers.policy(&name, "telegram.policy")?;
+        if policy.platform != Platform::Telegram {
+            return Err(layers.wrong("telegram.policy", "is a policy for another platform"));
+        }
+        Ok(Self {
+            api: layers.get("telegram.api", |v| value::url(value::text(v)?))?,
+            policy: Arc::new(policy),
+            auto_hold: layers.maybe("telegram.auto_hold", |v| value::span(v).map(Span::from))?,
+        })
+    }
+}
+
+impl Layers {
+    fn get<T>(&self, path: &str, read: impl Fn(&Value) -> Result<T, String>) -> Result<T, ConfigError> {
+        let found = self.maybe(path, read)?;
+        found.ok_or_else(|| self.wrong(path, "is missing"))
+    }
+
+    fn maybe<T>(&self, path: &str, read: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>, ConfigError> {
+        let Some(sourced) = self.0.get(path) else { return Ok(None) };
+        read(&sourced.value).map(Some).map_err(|reason| self.wrong(path, &reason))
+    }
+
+    fn count(&self, path: &str) -> Result<usize, ConfigError> {
+        self.get(path, |v| {
+            let count = v.as_integer().and_then(|number| usize::try_from(number).ok());
+            count.ok_or_else(|| format!("{v} is no whole number"))
+        })
+    }
+
+    fn wrong(&self, path: &str, reason: &str) -> ConfigError {
+        let source = self.0.get(path).map_or_else(|| "default".to_owned(), |sourced| sourced.source.to_string());
+        ConfigError { key: path.to_owned(), at: source, reason: reason.to_owned() }
+    }
+
+    /// A policy with the cells that `[policy.NAME]` changes.
+    fn policy(&self, name: &str, named_by: &str) -> Result<Policy, ConfigError> {
+        let prefix = format!("policy.{name}.");
+        let changes: Vec<(String, Value)> = self
+            .0
+            .iter()
+            .filter_map(|(path, sourced)| Some((path.strip_prefix(&prefix)?.to_owned(), sourced.value.clone())))
+            .collect();
+        let error = match Policy::load(name, &changes) {
+            Ok(policy) => return Ok(policy),
+            Err(error) => error,
+        };
+        // The error may name the last change only; the first that spoils the table is the one to show.
+        let culprit = (1..=changes.len())
+            .find(|upto| Policy::load(name, &changes[..*upto]).is_err())
+            .map(|upto| format!("{prefix}{}", changes[upto - 1].0));
+        Err(self.wrong(culprit.as_deref().unwrap_or(named_by), &error.reason))
+    }
+}
+
+fn texts(value: &Value) -> impl Iterator<Item = String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned)
+}

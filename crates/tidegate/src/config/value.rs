@@ -1,0 +1,101 @@
+//! Values as people write them, checked by their key's kind.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tidegate_core::policy::parse_span;
+use toml::Value;
+
+use super::keys::Kind;
+
+/// Whether a value is what its key wants; the reason where it is not.
+pub(crate) fn check(kind: Kind, value: &Value) -> Result<(), String> {
+    match kind {
+        Kind::Text | Kind::Secret => text(value).map(drop),
+        Kind::Url => url(text(value)?).map(drop),
+        Kind::Address => address(text(value)?).map(drop),
+        Kind::Span => span(value).map(drop),
+        Kind::Bytes => bytes(value).map(drop),
+        Kind::Count(least, most) => match value.as_integer().and_then(|number| u64::try_from(number).ok()) {
+            Some(number) if (least..=most).contains(&number) => Ok(()),
+            _ => Err(format!("{value} is no whole number from {least} to {most}")),
+        },
+        Kind::Flag => value.as_bool().map(drop).ok_or_else(|| format!("{value} is neither true nor false")),
+        Kind::Scale => scale(value).map(drop),
+        Kind::Texts => match value.as_array() {
+            Some(list) if list.iter().all(Value::is_str) => Ok(()),
+            _ => Err(format!("{value} is no list of texts; write it like [\"one\", \"two\"]")),
+        },
+    }
+}
+
+/// A value from an environment variable or flag, which have no types of their own.
+pub(crate) fn from_text(kind: Option<Kind>, written: &str) -> Value {
+    let as_text = || Value::String(written.to_owned());
+    match kind {
+        Some(Kind::Count(..)) => written.trim().parse().map_or_else(|_| as_text(), Value::Integer),
+        Some(Kind::Scale) => written.trim().parse().map_or_else(|_| as_text(), Value::Float),
+        Some(Kind::Flag) => written.trim().parse().map_or_else(|_| as_text(), Value::Boolean),
+        Some(Kind::Texts) => {
+            let words = written.split(',').map(str::trim).filter(|word| !word.is_empty());
+            Value::Array(words.map(|word| Value::String(word.to_owned())).collect())
+        }
+        Some(_) => as_text(),
+        // A cell of a policy: a number, a word in TOML's own writing, or just text.
+        None => format!("v = {written}")
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|mut table| table.remove("v"))
+            .unwrap_or_else(as_text),
+    }
+}
+
+pub(crate) fn text(value: &Value) -> Result<&str, String> {
+    value.as_str().ok_or_else(|| format!("{value} is no text; put it in quotes"))
+}
+
+pub(crate) fn url(text: &str) -> Result<hyper::Uri, String> {
+    let wrong = || format!("\"{text}\" is no address; write it like \"https://host\" or \"http://host:port\"");
+    let uri: hyper::Uri = text.parse().map_err(|_| wrong())?;
+    let plain = uri.query().is_none() && !uri.authority().is_some_and(|host| host.as_str().contains('@'));
+    match uri.scheme_str() {
+        Some("http" | "https") if uri.authority().is_some() && plain => Ok(uri),
+        _ => Err(wrong()),
+    }
+}
+
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let wrong = || format!("\"{text}\" is no address to listen on; write it like \"127.0.0.1:8787\"");
+    let text = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    text.parse().map_err(|_| wrong())
+}
+
+pub(crate) fn span(value: &Value) -> Result<Duration, String> {
+    parse_span(text(value)?).map(Duration::from)
+}
+
+pub(crate) fn bytes(value: &Value) -> Result<usize, String> {
+    let wrong = || format!("{value} is no size; write it like 65536, \"64KiB\" or \"1MiB\"");
+    if let Some(number) = value.as_integer() {
+        return usize::try_from(number).map_err(|_| wrong());
+    }
+    let text = value.as_str().ok_or_else(wrong)?.trim();
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let unit = match unit {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    number.trim().parse::<usize>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(wrong)
+}
+
+pub(crate) fn scale(value: &Value) -> Result<f64, String> {
+    #[expect(clippy::cast_precision_loss, reason = "scales are small")]
+    let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+    number
+        .filter(|scale| (0.001..=1000.0).contains(scale))
+        .ok_or_else(|| format!("{value} is no number from 0.001 to 1000"))
+}

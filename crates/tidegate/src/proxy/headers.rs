@@ -1,0 +1,96 @@
+//! Headers that are one connection's own, and tidegate's own.
+
+use hyper::HeaderMap;
+use hyper::header::{
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+
+const OWN: &str = "x-tidegate-";
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
+const PROXY_AUTHORIZATION: HeaderName = HeaderName::from_static("proxy-authorization");
+const PROXY_AUTHENTICATE: HeaderName = HeaderName::from_static("proxy-authenticate");
+
+/// What a client may say to tidegate itself. None of it is forwarded.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) class: Option<HeaderValue>,
+    pub(crate) max_hold: Option<HeaderValue>,
+    pub(crate) peer: Option<HeaderValue>,
+}
+
+/// Makes a request's headers fit to go upstream, in place. The error says what is wrong with them.
+pub(crate) fn forward(headers: &mut HeaderMap) -> Result<Asked, &'static str> {
+    drop_connection(headers)?;
+    let mut asked = Asked::default();
+    let own: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
+    for name in own {
+        let mut values = headers.get_all(&name).iter();
+        let value = values.next().filter(|value| plain(value)).cloned();
+        if value.is_none() || values.next().is_some() {
+            return Err("an X-Tidegate header has one value of at most 64 characters of [A-Za-z0-9@_:.-]");
+        }
+        headers.remove(&name);
+        match name.as_str() {
+            "x-tidegate-class" => asked.class = value,
+            "x-tidegate-max-hold" => asked.max_hold = value,
+            "x-tidegate-peer" => asked.peer = value,
+            _ => {}
+        }
+    }
+    headers.remove(HOST);
+    // The framing is made anew, from the body.
+    headers.remove(CONTENT_LENGTH);
+    headers.remove(EXPECT);
+    Ok(asked)
+}
+
+/// Makes an answer's headers fit for the client, in place.
+pub(crate) fn backward(headers: &mut HeaderMap) {
+    // A platform that names such headers is not worth an error towards the bot.
+    let _ = drop_connection(headers);
+    if headers.keys().any(|name| name.as_str().starts_with(OWN)) {
+        let own: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
+        for name in own {
+            headers.remove(name);
+        }
+    }
+}
+
+fn drop_connection(headers: &mut HeaderMap) -> Result<(), &'static str> {
+    if headers.contains_key(CONNECTION) {
+        for name in named(headers)? {
+            headers.remove(name);
+        }
+        headers.remove(CONNECTION);
+    }
+    for name in
+        [TE, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE, PROXY_CONNECTION, PROXY_AUTHORIZATION, PROXY_AUTHENTICATE]
+    {
+        headers.remove(name);
+    }
+    Ok(())
+}
+
+/// The headers that `Connection` names.
+fn named(headers: &HeaderMap) -> Result<Vec<HeaderName>, &'static str> {
+    let mut named = Vec::new();
+    for value in headers.get_all(CONNECTION) {
+        let text = value.to_str().map_err(|_| "the Connection header is not plain text")?;
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            let word = word.to_ascii_lowercase();
+            if word == "authorization" || word == "host" || word.starts_with("content-") || word.starts_with(OWN) {
+                return Err("the Connection header names one that is not the connection's own");
+            }
+            if let Ok(name) = word.parse() {
+                named.push(name);
+            }
+        }
+    }
+    Ok(named)
+}
+
+fn plain(value: &HeaderValue) -> bool {
+    let bytes = value.as_bytes();
+    (1..=64).contains(&bytes.len()) && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"@_:.-".contains(byte))
+}

@@ -1,0 +1,8 @@
+//! What both platforms' edges share: bodies, headers, targets, and the way upstream.
+
+pub(crate) mod body;
+pub(crate) mod budget;
+pub(crate) mod client;
+pub(crate) mod headers;
+pub(crate) mod target;
+pub(crate) mod upstream;

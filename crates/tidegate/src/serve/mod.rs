@@ -1,0 +1,181 @@
+//! `tidegate serve`: threads that each accept and serve bots, an admin port beside them, and an orderly end.
+
+mod accept;
+mod drain;
+mod listen;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use tidegate_tokio::Clock;
+
+pub(crate) use self::drain::Drain;
+use crate::bots::Token;
+use crate::config::{Config, ConfigFlags};
+use crate::proxy::budget::Budget;
+use crate::proxy::upstream::{Upstream, tls};
+use crate::{admin, config, telegram};
+
+/// Of the drain's time, how much is left for answers to those that are still held.
+const LAST_PART: u32 = 10;
+
+/// What all threads share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) clock: Clock,
+    pub(crate) started: Instant,
+    pub(crate) telegram: telegram::Edge,
+    pub(crate) buffers: Arc<Budget>,
+    pub(crate) connections: Arc<Budget>,
+    pub(crate) drain: Drain,
+}
+
+/// One client's connection.
+pub(crate) struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) upstream: Upstream,
+    pub(crate) client: IpAddr,
+    /// The last token seen on it, so that it is hashed once.
+    token: Mutex<Option<Token>>,
+}
+
+impl Connection {
+    fn new(shared: Arc<Shared>, upstream: Upstream, client: IpAddr) -> Arc<Self> {
+        Arc::new(Self { shared, upstream, client, token: Mutex::default() })
+    }
+
+    pub(crate) fn known(&self, text: &str, test: bool) -> Option<Token> {
+        let last = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|token| token.is(text, test)).cloned()
+    }
+
+    pub(crate) fn remember(&self, token: Token) {
+        *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+    }
+}
+
+impl Shared {
+    fn new(config: Config) -> anyhow::Result<Self> {
+        let clock = Clock::new(config.time_scale);
+        Ok(Self {
+            clock,
+            started: Instant::now(),
+            telegram: telegram::Edge::new(&config, clock).context("telegram.api has no host")?,
+            buffers: Budget::new(config.bounds.buffer_total),
+            connections: Budget::new(config.bounds.connections_max),
+            drain: Drain::default(),
+            config,
+        })
+    }
+
+    /// Calls that are held or in flight, over all bots.
+    pub(crate) fn calls(&self) -> usize {
+        self.telegram.bots.list().iter().map(|bot| bot.calls()).sum()
+    }
+}
+
+/// Runs until it is told to stop.
+pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
+    let tls = tls()?;
+    let threads = match config.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
+    };
+    let listeners = listen::listeners(config.listen, threads)
+        .with_context(|| format!("cannot listen on {} (listen)", config.listen))?;
+    let listen = listeners[0].local_addr()?;
+    let operators = std::net::TcpListener::bind(config.admin)
+        .with_context(|| format!("cannot listen on {} (admin)", config.admin))?;
+    operators.set_nonblocking(true)?;
+    let admin = operators.local_addr()?;
+    let shared = Arc::new(Shared::new(config)?);
+    for (index, listener) in listeners.into_iter().enumerate() {
+        let shared = Arc::clone(&shared);
+        let upstream = Upstream::new(tls.clone(), shared.config.bounds.connect_timeout);
+        std::thread::Builder::new()
+            .name(format!("serve-{index}"))
+            .spawn(move || accept::thread(&shared, &upstream, listener))?;
+    }
+    announce(&shared, listen, admin);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let operators = tokio::net::TcpListener::from_std(operators)?;
+        tokio::spawn(admin::serve(Arc::clone(&shared), operators));
+        signals(&shared, flags).await?;
+        tracing::info!("draining: no new work is taken");
+        end(&shared).await;
+        Ok(())
+    })
+}
+
+fn announce(shared: &Shared, listen: SocketAddr, admin: SocketAddr) {
+    let api = &shared.config.telegram.api;
+    let policy = &shared.config.telegram.policy.name;
+    println!("tidegate listens for bots on http://{listen} and for operators on http://{admin}");
+    println!("Telegram: {api}, policy {policy}. State is kept in memory only: it ends with this process.");
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+pub(crate) async fn stopped() -> anyhow::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut stop = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            done = tokio::signal::ctrl_c() => done?,
+            _ = stop.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await?;
+    Ok(())
+}
+
+/// Waits for the signal to stop; reloads policies and the log level on SIGHUP.
+#[cfg(unix)]
+async fn signals(shared: &Shared, flags: &ConfigFlags) -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut stopped = std::pin::pin!(stopped());
+    loop {
+        tokio::select! {
+            done = &mut stopped => return done,
+            _ = hang_up.recv() => reload(shared, flags),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn signals(_shared: &Shared, _flags: &ConfigFlags) -> anyhow::Result<()> {
+    stopped().await
+}
+
+#[cfg(unix)]
+fn reload(shared: &Shared, flags: &ConfigFlags) {
+    match config::read(flags).and_then(|layers| Config::new(&layers)) {
+        Ok(config) => {
+            crate::log::set_level(&config.log);
+            shared.telegram.set_policy(config.telegram.policy);
+            tracing::info!("policies and log level reloaded");
+        }
+        Err(error) => tracing::error!(%error, "the configuration is not reloaded"),
+    }
+}
+
+/// Lets what is under way come to its end, and refuses what is still held when little time is left.
+async fn end(shared: &Shared) {
+    let timeout = shared.config.drain_timeout;
+    shared.drain.begin();
+    let quiet = async {
+        while shared.connections.used() > 0 || shared.calls() > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let mut quiet = std::pin::pin!(quiet);
+    if tokio::time::timeout(timeout - timeout / LAST_PART, &mut quiet).await.is_err() {
+        shared.drain.refuse_held();
+        let _ = tokio::time::timeout(timeout / LAST_PART, &mut quiet).await;
+    }
+}

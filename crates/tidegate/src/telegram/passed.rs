@@ -1,0 +1,94 @@
+//! What no budget counts: long polls and files. They are never queued, limited, shortened or retried.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::{Body as _, Incoming};
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+
+use super::admit::{Admission, Errand, admit};
+use super::answer;
+use super::reply::Reply;
+use crate::bots::{InUse, Leave};
+use crate::proxy::body::{Body, Payload};
+use crate::proxy::headers;
+use crate::proxy::upstream::Failure;
+use crate::serve::Connection;
+
+/// A token that is not known is told so at once; a poll that is out for longer is no failure to come.
+const TOLD_BY: Duration = Duration::from_secs(2);
+/// Waiting for an unproven token's turn, for calls that name no patience.
+const PATIENCE: tidegate_core::Span = tidegate_core::Span::from_secs(8);
+
+/// A long poll. Its client's leaving cancels the call upstream; a drain ends it with an answer.
+pub(super) async fn poll(
+    connection: Arc<Connection>,
+    bot: InUse,
+    head: Parts,
+    body: Incoming,
+) -> Result<Response<Body>, Box<Reply>> {
+    let admission = admit(&connection.shared, &bot.0, Errand::Poll, PATIENCE).await?;
+    let mut drain = connection.shared.drain.begun();
+    tokio::select! {
+        biased;
+        answered = pass(&connection, &bot, head, body, admission, true) => answered,
+        () = drain.wait() => Err(Box::new(answer::unavailable("tidegate is going down", false))),
+        () = crate::proxy::client::gone() => Err(Box::new(answer::busy())),
+    }
+}
+
+/// A file.
+pub(super) async fn file(
+    connection: Arc<Connection>,
+    bot: InUse,
+    head: Parts,
+    body: Incoming,
+) -> Result<Response<Body>, Box<Reply>> {
+    let admission = admit(&connection.shared, &bot.0, Errand::Call, PATIENCE).await?;
+    pass(&connection, &bot, head, body, admission, false).await
+}
+
+async fn pass(
+    connection: &Connection,
+    bot: &InUse,
+    head: Parts,
+    body: Incoming,
+    mut admission: Option<Admission>,
+    is_method: bool,
+) -> Result<Response<Body>, Box<Reply>> {
+    let shared = &connection.shared;
+    if bot.0.standing.ask(shared.clock.now(), shared.config.bounds.breaker.into()) == Leave::Refused {
+        return Err(Box::new(answer::unauthorized()));
+    }
+    let payload = match body.is_end_stream() {
+        true => Payload::Whole(bytes::Bytes::new()),
+        false => Payload::part(std::collections::VecDeque::new(), body),
+    };
+    let mut sending = std::pin::pin!(connection.upstream.send(&shared.telegram.base, &head, &payload));
+    let answered = tokio::select! {
+        answered = &mut sending => answered,
+        () = tokio::time::sleep(TOLD_BY), if admission.is_some() => {
+            if let Some(admission) = &mut admission {
+                admission.room = None;
+            }
+            sending.await
+        }
+    };
+    let response = answered.map_err(|failure| {
+        let unknown = failure == Failure::Unknown;
+        Box::new(answer::unavailable("Telegram cannot be reached", unknown && is_method))
+    })?;
+    let (mut parts, incoming) = response.into_parts();
+    headers::backward(&mut parts.headers);
+    if parts.status == StatusCode::UNAUTHORIZED || (is_method && parts.status == StatusCode::NOT_FOUND) {
+        let reply = Reply::read(parts.status, parts.headers, incoming).await;
+        let reply = reply.ok_or_else(|| Box::new(answer::unavailable("Telegram's answer broke off", false)))?;
+        super::judge::standing(shared, &bot.0, &reply);
+        return Ok(reply.into_response());
+    }
+    if is_method && !parts.status.is_server_error() {
+        bot.0.standing.worked();
+    }
+    Ok(Response::from_parts(parts, Body::Stream(incoming)))
+}
