@@ -12,7 +12,7 @@ impl TicketGate for Governor {
             Output::Drop { ticket, .. } | Output::Refuse { ticket, .. } | Output::Failed { ticket } => {
                 Some((*ticket, Effect::Over))
             }
-            Output::Peers(_) | Output::Counters(_) => None,
+            Output::Peers(_) | Output::Counters(_) | Output::Note(_) => None,
         }
     }
 

@@ -137,7 +137,7 @@ impl Governed {
                     drop(place.take());
                     return self.follow(call, tag).await;
                 }
-                Output::Peers(_) | Output::Counters(_) => {}
+                Output::Peers(_) | Output::Counters(_) | Output::Note(_) => {}
             }
         }
     }
