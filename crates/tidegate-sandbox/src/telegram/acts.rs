@@ -24,7 +24,7 @@ impl Model {
         let key = case.key.as_ref().filter(|key| matches!(key.peer, Peer::Chat(_)))?;
         let id = case.call.args.number("message_id")?;
         let text = match case.method.act {
-            Act::Edit if !case.method.name.contains("Ephemeral") => EDIT_NOT_FOUND,
+            Act::Edit => EDIT_NOT_FOUND,
             Act::Delete => DELETE_NOT_FOUND,
             _ => return None,
         };

@@ -159,6 +159,6 @@ fn poll(id: i64, args: &Args) -> Value {
     json!({
         "id": id.to_string(), "question": args.get("question").unwrap_or_default(), "options": options,
         "total_voter_count": 0, "is_closed": false, "is_anonymous": true, "type": "regular",
-        "allows_multiple_answers": false, "allows_revoting": false,
+        "allows_multiple_answers": false, "allows_revoting": false, "members_only": false,
     })
 }

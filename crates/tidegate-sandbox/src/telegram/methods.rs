@@ -62,8 +62,11 @@ const SENDS: &str = "sendMessage sendPhoto sendAudio sendDocument sendVideo send
     sendInvoice sendGame sendRichMessage forwardMessage";
 
 const EDITS: &str = "editMessageText editMessageCaption editMessageMedia editMessageReplyMarkup editMessageChecklist \
-    editMessageLiveLocation stopMessageLiveLocation editEphemeralMessageText editEphemeralMessageCaption \
-    editEphemeralMessageMedia editEphemeralMessageReplyMarkup";
+    editMessageLiveLocation stopMessageLiveLocation";
+
+/// Edits of messages that one user alone sees: they have ids of their own and answer `true`.
+const EPHEMERAL: &str = "editEphemeralMessageText editEphemeralMessageCaption editEphemeralMessageMedia \
+    editEphemeralMessageReplyMarkup";
 
 const PROFILE: &str = "setMyCommands deleteMyCommands setMyName setMyDescription setMyShortDescription \
     setMyProfilePhoto removeMyProfilePhoto setChatMenuButton setMyDefaultAdministratorRights";
@@ -84,7 +87,8 @@ const TRUE: &str = "logOut close answerCallbackQuery answerInlineQuery answerShi
     setBusinessAccountUsername setBusinessAccountBio setBusinessAccountProfilePhoto removeBusinessAccountProfilePhoto \
     setBusinessAccountGiftSettings transferBusinessAccountStars convertGiftToStars upgradeGift transferGift \
     deleteStory refundStarPayment editUserStarSubscription setPassportDataErrors setGameScore approveSuggestedPost \
-    declineSuggestedPost";
+    declineSuggestedPost answerChatJoinRequestQuery deleteMessageReaction deleteAllMessageReactions \
+    sendChatJoinRequestWebApp setManagedBotAccessSettings";
 
 const SPECIAL: &[(&str, Family, Act)] = &[
     ("sendMediaGroup", Family::Message, Act::Album),
@@ -107,6 +111,10 @@ const SPECIAL: &[(&str, Family, Act)] = &[
     ("getChatMember", Family::Free, Act::GetMember),
 ];
 
+const INVITE: &str = r#"{"invite_link":"https://t.me/+sandbox","creator":{"id":1,"is_bot":true,"first_name":"Sandbox"},"creates_join_request":false,"is_primary":false,"is_revoked":false}"#;
+const STORY: &str = r#"{"chat":{"id":1,"type":"private","first_name":"User 1"},"id":1}"#;
+const GIFTS: &str = r#"{"total_count":0,"gifts":[]}"#;
+
 /// Methods that answer something fixed.
 const SAYS: &[(&str, &str)] = &[
     ("getChatAdministrators", "[]"),
@@ -124,16 +132,33 @@ const SAYS: &[(&str, &str)] = &[
     ("getMyStarBalance", r#"{"amount":0}"#),
     ("getStarTransactions", r#"{"transactions":[]}"#),
     ("getAvailableGifts", r#"{"gifts":[]}"#),
+    ("getBusinessAccountStarBalance", r#"{"amount":0}"#),
+    ("getBusinessAccountGifts", GIFTS),
+    ("getChatGifts", GIFTS),
+    ("getUserGifts", GIFTS),
+    ("getUserPersonalChatMessages", "[]"),
+    ("getUserProfileAudios", r#"{"total_count":0,"audios":[]}"#),
+    ("getStickerSet", r#"{"name":"sandbox","title":"Sandbox","sticker_type":"regular","stickers":[]}"#),
+    ("uploadStickerFile", r#"{"file_id":"sticker","file_unique_id":"usticker"}"#),
+    ("savePreparedInlineMessage", r#"{"id":"1","expiration_date":2000000000}"#),
+    ("createChatInviteLink", INVITE),
+    ("createChatSubscriptionInviteLink", INVITE),
+    ("editChatInviteLink", INVITE),
+    ("editChatSubscriptionInviteLink", INVITE),
+    ("revokeChatInviteLink", INVITE),
+    ("postStory", STORY),
+    ("editStory", STORY),
+    ("repostStory", STORY),
     ("answerWebAppQuery", "{}"),
     ("exportChatInviteLink", r#""https://t.me/+sandbox""#),
     ("createInvoiceLink", r#""https://t.me/$sandbox""#),
     (
         "stopPoll",
-        r#"{"id":"1","question":"?","options":[],"total_voter_count":0,"is_closed":true,"is_anonymous":true,"type":"regular","allows_multiple_answers":false}"#,
+        r#"{"id":"1","question":"?","options":[],"total_voter_count":0,"is_closed":true,"is_anonymous":true,"type":"regular","allows_multiple_answers":false,"allows_revoting":false,"members_only":false}"#,
     ),
     (
         "getMyDefaultAdministratorRights",
-        r#"{"is_anonymous":false,"can_manage_chat":false,"can_delete_messages":false,"can_manage_video_chats":false,"can_restrict_members":false,"can_promote_members":false,"can_change_info":false,"can_invite_users":false,"can_post_stories":false,"can_edit_stories":false,"can_delete_stories":false}"#,
+        r#"{"is_anonymous":false,"can_manage_chat":false,"can_delete_messages":false,"can_manage_video_chats":false,"can_restrict_members":false,"can_promote_members":false,"can_change_info":false,"can_invite_users":false,"can_post_stories":false,"can_edit_stories":false,"can_delete_stories":false,"can_send_welcome_messages":false}"#,
     ),
 ];
 
@@ -142,6 +167,7 @@ static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
     let says = SAYS.iter().map(|&(name, answer)| (name, Family::Free, Act::Says(answer)));
     words(SENDS, Family::Message, Act::Send)
         .chain(words(EDITS, Family::Message, Act::Edit))
+        .chain(words(EPHEMERAL, Family::Message, Act::Says("true")))
         .chain(words(PROFILE, Family::Profile, Act::Says("true")))
         .chain(words(TRUE, Family::Free, Act::Says("true")))
         .chain(SPECIAL.iter().copied())
@@ -153,4 +179,20 @@ static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
 /// Finds a method by its name in any case; the Bot API server lower-cases it.
 pub(crate) fn find(name: &str) -> Option<Method> {
     METHODS.get(&name.to_ascii_lowercase()).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Act, METHODS, find};
+
+    #[test]
+    fn names_in_any_case_and_fixed_answers_are_json() {
+        assert_eq!(find("SENDmessage").map(|method| method.name), Some("sendMessage"));
+        assert!(find("sendMessag").is_none());
+        for method in METHODS.values() {
+            if let Act::Says(text) = method.act {
+                assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "{}", method.name);
+            }
+        }
+    }
 }

@@ -208,7 +208,7 @@ impl Model {
                 Answer::migrated(to).into()
             }
             Some(Forced::TooMany { retry_after_s }) => {
-                let now_us = case.now_us;
+                let (now_us, retry_after_s) = (case.now_us, retry_after_s.max(1));
                 if let Some(gate) = self.gate(case) {
                     let ban = Ban::begin(now_us, retry_after_s.saturating_mul(1_000_000));
                     if gate.ban.is_none_or(|old| old.until_us < ban.until_us) {

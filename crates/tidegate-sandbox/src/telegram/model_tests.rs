@@ -272,6 +272,26 @@ fn typing_and_drafts_have_budgets_of_their_own() {
 }
 
 #[test]
+fn ephemeral_and_inline_edits_count_where_they_can() {
+    check(
+        "0 20×editEphemeralMessageText chat_id=-5 ephemeral_message_id=1 text=x
+         0 sendMessage chat_id=-5 text=x
+         2000 30×editMessageReplyMarkup inline_message_id=A
+         3000 editMessageText inline_message_id=A text=1
+         3000 29×editMessageText inline_message_id=A text=1
+         3000 sendMessage chat_id=5 text=x",
+        &expect![[r#"
+            0 20× ok
+            0 429 Too Many Requests: retry after 60 {"retry_after":60}
+            2000 ok, 29× 400 Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message
+            3000 ok
+            3000 29× 400 Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message
+            3000 429 Too Many Requests: retry after 1 {"retry_after":1}
+        "#]],
+    );
+}
+
+#[test]
 fn a_bots_own_settings_cool_by_method() {
     check(
         "0 21×setMyCommands commands=[]

@@ -78,7 +78,8 @@ impl Shared {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         // Spread over the range without a random number: steps of the golden ratio.
         let spread = u32::try_from(turn.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48).unwrap_or(0);
-        self.options.latency + self.options.latency_jitter.mul_f64(f64::from(spread) / 65536.0)
+        let jitter = self.options.latency_jitter.mul_f64(f64::from(spread) / 65536.0);
+        self.options.latency.saturating_add(jitter)
     }
 }
 
