@@ -26,6 +26,8 @@ pub struct Driver<G: TicketGate, A> {
     clock: Clock,
     /// Told when a deadline became earlier than what the timer sleeps for.
     earlier: Arc<Notify>,
+    /// Takes outputs that concern no ticket and that nobody asked for.
+    notes: Box<dyn Fn(G::Output) + Send + Sync>,
 }
 
 pub(crate) struct Inner<G: TicketGate, A> {
@@ -36,8 +38,6 @@ pub(crate) struct Inner<G: TicketGate, A> {
     pub(crate) followers: HashMap<Ticket, Vec<Ticket>>,
     /// What the timer sleeps for.
     armed: Time,
-    /// Outputs without a ticket, for whoever asked.
-    loose: Vec<G::Output>,
 }
 
 pub(crate) struct Waiter<O, A> {
@@ -52,17 +52,11 @@ impl<O, A> Default for Waiter<O, A> {
 }
 
 impl<G: TicketGate, A: Clone> Driver<G, A> {
-    /// Takes a gate over. Its timer runs once [`Driver::spawn_timer`] was called.
-    pub fn new(gate: G, clock: Clock) -> Arc<Self> {
-        let inner = Inner {
-            gate,
-            last_ticket: 0,
-            waiting: HashMap::new(),
-            followers: HashMap::new(),
-            armed: Time::NEVER,
-            loose: Vec::new(),
-        };
-        Arc::new(Self { inner: Mutex::new(inner), clock, earlier: Arc::new(Notify::new()) })
+    /// Takes a gate over; `notes` is given what it says of itself. Its timer runs once [`Driver::spawn_timer`] was called.
+    pub fn new(gate: G, clock: Clock, notes: impl Fn(G::Output) + Send + Sync + 'static) -> Arc<Self> {
+        let inner =
+            Inner { gate, last_ticket: 0, waiting: HashMap::new(), followers: HashMap::new(), armed: Time::NEVER };
+        Arc::new(Self { inner: Mutex::new(inner), clock, earlier: Arc::new(Notify::new()), notes: Box::new(notes) })
     }
 
     /// The clock that the gate is told the time by.
@@ -72,30 +66,34 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
 
     /// Tells the gate something that concerns no ticket.
     pub fn tell(&self, input: G::Input) {
-        let _ = self.ask(input);
+        let after = {
+            let mut inner = self.lock();
+            self.feed(&mut inner, input, None).1
+        };
+        self.carry_out(after);
     }
 
     /// Tells the gate something and takes what it answers to no ticket in particular.
     pub fn ask(&self, input: G::Input) -> Vec<G::Output> {
-        let (answers, wakers) = {
+        let mut after = {
             let mut inner = self.lock();
-            let (_, wakers) = self.feed(&mut inner, input, None);
-            (std::mem::take(&mut inner.loose), wakers)
+            self.feed(&mut inner, input, None).1
         };
-        wakers.wake();
+        let answers = std::mem::take(&mut after.loose);
+        self.carry_out(after);
         answers
     }
 
     /// Brings a new ticket before the gate. Where the gate decides at once nothing is allocated.
     pub fn enter(self: &Arc<Self>, input: impl FnOnce(Ticket) -> G::Input) -> Call<G, A> {
-        let (ticket, first, wakers) = {
+        let (ticket, first, after) = {
             let mut inner = self.lock();
             inner.last_ticket += 1;
             let ticket = Ticket(inner.last_ticket);
-            let (first, wakers) = self.feed(&mut inner, input(ticket), Some(ticket));
-            (ticket, first, wakers)
+            let (first, after) = self.feed(&mut inner, input(ticket), Some(ticket));
+            (ticket, first, after)
         };
-        wakers.wake();
+        self.carry_out(after);
         Call::new(Arc::clone(self), ticket, first)
     }
 
@@ -124,6 +122,12 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What was left to do until the lock was released.
+    pub(crate) fn carry_out(&self, after: After<G::Output>) {
+        after.wakers.into_iter().for_each(Waker::wake);
+        after.loose.into_iter().for_each(|output| (self.notes)(output));
+    }
+
     /// Gives the gate one input and sorts what it puts out. What is for `mine` is returned; without such an output, `mine`
     /// is made to wait.
     pub(crate) fn feed(
@@ -131,16 +135,16 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
         inner: &mut Inner<G, A>,
         input: G::Input,
         mine: Option<Ticket>,
-    ) -> (Option<G::Output>, Wakers) {
+    ) -> (Option<G::Output>, After<G::Output>) {
         inner.gate.handle(self.clock.now(), input);
-        let mut wakers = Wakers::default();
+        let mut after = After::default();
         let mut first = None;
         let mut orphans = Vec::new();
-        Self::sort(inner, mine, &mut first, &mut wakers, &mut orphans);
+        Self::sort(inner, mine, &mut first, &mut after, &mut orphans);
         // Released though nobody waits for it: it will never be sent, so the gate is told.
         while let Some(orphan) = orphans.pop() {
             inner.gate.handle(self.clock.now(), G::lost(orphan));
-            Self::sort(inner, mine, &mut first, &mut wakers, &mut orphans);
+            Self::sort(inner, mine, &mut first, &mut after, &mut orphans);
         }
         if let (Some(ticket), None) = (mine, &first) {
             inner.waiting.entry(ticket).or_default();
@@ -150,7 +154,7 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
             inner.armed = next;
             self.earlier.notify_one();
         }
-        (first, wakers)
+        (first, after)
     }
 
     /// Hands out what the gate puts out.
@@ -158,12 +162,12 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
         inner: &mut Inner<G, A>,
         mine: Option<Ticket>,
         first: &mut Option<G::Output>,
-        wakers: &mut Wakers,
+        after: &mut After<G::Output>,
         orphans: &mut Vec<Ticket>,
     ) {
         while let Some(output) = inner.gate.poll_output() {
             let Some((ticket, effect)) = G::concerns(&output) else {
-                inner.loose.push(output);
+                after.loose.push(output);
                 continue;
             };
             let own = mine == Some(ticket) && first.is_none();
@@ -174,7 +178,7 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
                 *first = Some(output);
             } else if let Some(waiter) = inner.waiting.get_mut(&ticket) {
                 waiter.events.push_back(Event::Output(output));
-                wakers.add(waiter.waker.take());
+                after.wake(waiter.waker.take());
             } else if effect == Effect::Released {
                 orphans.push(ticket);
             }
@@ -183,18 +187,18 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
 
     /// Calls the gate if it is due; how long to sleep then.
     fn turn(&self) -> Duration {
-        let (sleep, wakers) = {
+        let (sleep, after) = {
             let mut inner = self.lock();
-            let mut wakers = Wakers::default();
+            let mut after = After::default();
             let mut least = Duration::ZERO;
             if inner.gate.poll_timeout().is_some_and(|(at, _)| at <= self.clock.now()) {
-                wakers = self.feed(&mut inner, G::tick(), None).1;
+                after = self.feed(&mut inner, G::tick(), None).1;
                 least = LEAST_SLEEP;
             }
             inner.armed = inner.gate.poll_timeout().map_or(Time::NEVER, |(at, _)| at);
-            (self.clock.until(inner.armed).clamp(least, LOOK_AGAIN), wakers)
+            (self.clock.until(inner.armed).clamp(least, LOOK_AGAIN), after)
         };
-        wakers.wake();
+        self.carry_out(after);
         sleep
     }
 }
@@ -213,15 +217,13 @@ impl<G: TicketGate, A> Inner<G, A> {
     }
 
     /// Ends a ticket: its followers are given its answer.
-    pub(crate) fn settle(&mut self, ticket: Ticket, answer: impl Fn() -> A) -> Wakers {
-        let mut wakers = Wakers::default();
+    pub(crate) fn settle(&mut self, ticket: Ticket, answer: impl Fn() -> A, after: &mut After<G::Output>) {
         for follower in self.followers.remove(&ticket).unwrap_or_default() {
             if let Some(waiter) = self.waiting.get_mut(&follower) {
                 waiter.events.push_back(Event::Answer(answer()));
-                wakers.add(waiter.waker.take());
+                after.wake(waiter.waker.take());
             }
         }
-        wakers
     }
 }
 
@@ -237,17 +239,22 @@ impl<G: TicketGate, A> fmt::Debug for Driver<G, A> {
     }
 }
 
-/// Whom to wake once the lock is released.
-#[derive(Default)]
-pub(crate) struct Wakers(Vec<Waker>);
+/// What is done once the lock is released.
+pub(crate) struct After<O> {
+    wakers: Vec<Waker>,
+    /// Outputs without a ticket.
+    loose: Vec<O>,
+}
 
-impl Wakers {
-    fn add(&mut self, waker: Option<Waker>) {
-        self.0.extend(waker);
+impl<O> Default for After<O> {
+    fn default() -> Self {
+        Self { wakers: Vec::new(), loose: Vec::new() }
     }
+}
 
-    pub(crate) fn wake(self) {
-        self.0.into_iter().for_each(Waker::wake);
+impl<O> After<O> {
+    fn wake(&mut self, waker: Option<Waker>) {
+        self.wakers.extend(waker);
     }
 }
 

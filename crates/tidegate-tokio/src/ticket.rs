@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use tidegate_core::Gate;
 use tidegate_core::governor::Ticket;
 
-use crate::driver::Driver;
+use crate::driver::{After, Driver};
 
 /// A gate whose outputs concern tickets.
 pub trait TicketGate: Gate {
@@ -124,12 +124,12 @@ impl<G: TicketGate, A: Clone> Call<G, A> {
     pub fn again(&mut self, input: G::Input) {
         self.state = State::Held;
         self.waited = true;
-        let (first, wakers) = {
+        let (first, after) = {
             let mut inner = self.driver.lock();
             self.driver.feed(&mut inner, input, Some(self.ticket))
         };
         self.first = first;
-        wakers.wake();
+        self.driver.carry_out(after);
     }
 
     /// Whether others are answered together with it.
@@ -140,19 +140,20 @@ impl<G: TicketGate, A: Clone> Call<G, A> {
     /// Ends a released one with a last input, and gives its followers their answer.
     pub fn finish(mut self, last: impl FnOnce(Ticket) -> G::Input, answer: impl Fn() -> A) {
         self.state = State::Over;
-        let (told, settled) = {
+        let after = {
             let mut inner = self.driver.lock();
-            let told = self.driver.feed(&mut inner, last(self.ticket), None).1;
-            (told, inner.settle(self.ticket, answer))
+            let mut after = self.driver.feed(&mut inner, last(self.ticket), None).1;
+            inner.settle(self.ticket, answer, &mut after);
+            after
         };
-        told.wake();
-        settled.wake();
+        self.driver.carry_out(after);
     }
 
     /// Gives it up, or takes note that the gate ended it, and gives its followers their answer.
     pub fn close(self, answer: impl Fn() -> A) {
-        let wakers = self.driver.lock().settle(self.ticket, answer);
-        wakers.wake();
+        let mut after = After::default();
+        self.driver.lock().settle(self.ticket, answer, &mut after);
+        self.driver.carry_out(after);
     }
 
     /// Its caller left: cancels it unless others are to be answered with it. Whether it is over.
@@ -160,7 +161,7 @@ impl<G: TicketGate, A: Clone> Call<G, A> {
         if self.state != State::Held {
             return self.state == State::Over;
         }
-        let wakers = {
+        let after = {
             let mut inner = self.driver.lock();
             // An output that is on its way decides: it may have been released already.
             let decided = inner.waiting.get(&self.ticket).is_some_and(|waiter| !waiter.events.is_empty());
@@ -171,7 +172,7 @@ impl<G: TicketGate, A: Clone> Call<G, A> {
             self.driver.feed(&mut inner, G::cancel(self.ticket), None).1
         };
         self.state = State::Over;
-        wakers.wake();
+        self.driver.carry_out(after);
         true
     }
 }
@@ -186,7 +187,7 @@ impl<G: TicketGate, A: Clone> Drop for Call<G, A> {
             State::Released => Some(G::lost(self.ticket)),
             State::Held => Some(G::cancel(self.ticket)),
         };
-        let wakers = {
+        let after = {
             let mut inner = self.driver.lock();
             // Released unseen: it counts as lost, not as cancelled.
             let unseen =
@@ -201,8 +202,8 @@ impl<G: TicketGate, A: Clone> Drop for Call<G, A> {
                 None => None,
             }
         };
-        if let Some(wakers) = wakers {
-            wakers.wake();
+        if let Some(after) = after {
+            self.driver.carry_out(after);
         }
     }
 }

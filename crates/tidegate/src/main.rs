@@ -9,6 +9,7 @@ mod proxy;
 mod replay;
 mod sandbox_command;
 mod serve;
+mod status_command;
 mod telegram;
 
 use std::io;
@@ -44,6 +45,15 @@ enum Command {
         /// Which gate: governor
         gate: String,
     },
+    /// Prints what a running tidegate holds, counts and waits for
+    Status {
+        /// Where its admin port is
+        #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8788")]
+        admin: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Serves fake platforms that keep the published limits and punish whoever breaks them
     Sandbox {
         /// Where the fake Telegram listens
@@ -75,6 +85,7 @@ fn main() -> ExitCode {
         Some(Command::Replay { gate }) => {
             replay::run(&gate, io::stdin().lock(), io::BufWriter::new(io::stdout().lock()))
         }
+        Some(Command::Status { admin, json }) => ran(status_command::run(&admin, json)),
         Some(Command::Sandbox { telegram, scale }) => ran(sandbox_command::run(telegram, scale)),
         Some(Command::Policy { name, format }) => policy_command::run(name.as_deref(), format),
     }
@@ -85,7 +96,7 @@ fn serve(flags: &ConfigFlags) -> ExitCode {
         Ok(config) => config,
         Err(error) => return fail(BAD, &error),
     };
-    log::start(&config.log);
+    log::start(config.log);
     ran(serve::run(config, flags))
 }
 

@@ -1,17 +1,51 @@
-//! The operators' port.
+//! The operators' port: a page, health, metrics and status. It trusts nobody.
+
+mod guard;
+mod metrics;
+mod status;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{Html, IntoResponse};
 use axum::routing::get;
+use axum::{Json, Router, middleware};
 use tokio::net::TcpListener;
 
 use crate::serve::Shared;
 
+const PAGE: &str = include_str!("page.html");
+/// The page runs its own script and talks to its own port only.
+const PAGE_POLICY: &str =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'";
+
 /// Serves operators until the process ends.
-pub(crate) async fn serve(_shared: Arc<Shared>, listener: TcpListener) {
-    let router = Router::new().route("/healthz", get(|| async { "ok\n" }));
-    if let Err(error) = axum::serve(listener, router).await {
+pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
+    if let Err(error) = axum::serve(listener, router(shared)).await {
         tracing::error!(%error, "the admin port is not served");
     }
+}
+
+fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/", get(|| async { ([(CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(PAGE)) }))
+        .route("/metrics", get(metrics))
+        .route("/v1/status", get(|State(shared): State<Arc<Shared>>| async move { Json(status::status(&shared)) }))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .fallback(|| async { (StatusCode::NOT_FOUND, "served here: / /metrics /healthz /readyz /v1/status\n") })
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::guard))
+        .with_state(shared)
+}
+
+async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], metrics::text(&shared))
+}
+
+async fn ready(State(shared): State<Arc<Shared>>) -> (StatusCode, &'static str) {
+    if shared.drain.has_begun() { (StatusCode::SERVICE_UNAVAILABLE, "draining\n") } else { (StatusCode::OK, "ready\n") }
 }

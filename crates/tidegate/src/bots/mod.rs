@@ -45,7 +45,12 @@ pub(crate) struct InUse(pub(crate) Arc<Bot>);
 
 impl Bot {
     fn new(token: Token, policy: &Arc<Policy>, clock: Clock, held_per_client: usize) -> Arc<Self> {
-        let driver = Driver::new(Governor::new(Arc::clone(policy), false), clock);
+        let named = token.clone();
+        let driver = Driver::new(Governor::new(Arc::clone(policy), false), clock, move |output| {
+            if let Output::Note(summary) = output {
+                tracing::info!(bot = %named, peer = %summary.peer, counts = %counted(&summary.counts), "summary");
+            }
+        });
         driver.spawn_timer();
         Arc::new(Self {
             token,
@@ -90,6 +95,12 @@ impl Bot {
     fn at_rest(&self) -> bool {
         self.calls() == 0 && self.driver.waiting() == 0 && self.driver.deadline().is_none() && self.peers() == 0
     }
+}
+
+/// `send/send/admitted 27, …`
+fn counted(counts: &[Count]) -> String {
+    let one = |count: &Count| format!("{}/{}/{} {}", count.surface, count.class.name(), count.what.name(), count.count);
+    counts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 impl InUse {

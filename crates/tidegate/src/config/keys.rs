@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Bytes,
     /// A whole number from the first to the second.
     Count(u64, u64),
+    /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    Level,
     /// `true` or `false`.
     Flag,
     /// A number over 0.
@@ -54,7 +56,7 @@ pub(crate) const KEYS: &[Key] = &[
     // The only bots served; absent: any.
     key("bots", Kind::Texts, ""),
     key("public_url", Kind::Text, ""),
-    key("log", Kind::Text, "\"info\""),
+    key("log", Kind::Level, "\"info\""),
     // Threads that serve bots; 0: one per core.
     key("threads", Kind::Count(0, 1024), "0"),
     key("drain_timeout", Kind::Span, "\"10s\""),

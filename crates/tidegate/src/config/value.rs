@@ -12,6 +12,7 @@ use super::keys::Kind;
 pub(crate) fn check(kind: Kind, value: &Value) -> Result<(), String> {
     match kind {
         Kind::Text | Kind::Secret => text(value).map(drop),
+        Kind::Level => level(value).map(drop),
         Kind::Url => url(text(value)?).map(drop),
         Kind::Address => address(text(value)?).map(drop),
         Kind::Span => span(value).map(drop),
@@ -52,6 +53,11 @@ pub(crate) fn from_text(kind: Option<Kind>, written: &str) -> Value {
 
 pub(crate) fn text(value: &Value) -> Result<&str, String> {
     value.as_str().ok_or_else(|| format!("{value} is no text; put it in quotes"))
+}
+
+pub(crate) fn level(value: &Value) -> Result<tracing::level_filters::LevelFilter, String> {
+    let known = "off, error, warn, info, debug, trace";
+    text(value)?.parse().map_err(|_| format!("{value} is none of {known}"))
 }
 
 pub(crate) fn url(text: &str) -> Result<hyper::Uri, String> {

@@ -156,7 +156,7 @@ async fn signals(_shared: &Shared, _flags: &ConfigFlags) -> anyhow::Result<()> {
 fn reload(shared: &Shared, flags: &ConfigFlags) {
     match config::read(flags).and_then(|layers| Config::new(&layers)) {
         Ok(config) => {
-            crate::log::set_level(&config.log);
+            crate::log::set_level(config.log);
             shared.telegram.set_policy(config.telegram.policy);
             tracing::info!("policies and log level reloaded");
         }

@@ -121,8 +121,3 @@ pub(crate) fn find(wanted: &str, query: &str, format: &Format, body: &[u8]) -> O
     }
     found
 }
-
-/// How many elements a JSON array has; `None` where it is none.
-pub(crate) fn array_length(text: &[u8]) -> Option<u32> {
-    json::length(text)
-}

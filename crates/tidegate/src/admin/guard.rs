@@ -1,0 +1,61 @@
+//! Who may ask: names in `Host` against pages that rebind theirs, the token, and what a change needs besides.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::uri::Authority;
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::serve::Shared;
+
+pub(super) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    match check(&shared, &request) {
+        Ok(()) => next.run(request).await,
+        Err((StatusCode::UNAUTHORIZED, reason)) => {
+            (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], reason).into_response()
+        }
+        Err(refused) => refused.into_response(),
+    }
+}
+
+fn check(shared: &Shared, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+    let text = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let host = text(HOST).ok_or((StatusCode::BAD_REQUEST, "Host is missing\n"))?;
+    if !is_known(shared, host) {
+        return Err((StatusCode::FORBIDDEN, "this Host is not served; name it in admin_hosts\n"));
+    }
+    let health = matches!(request.uri().path(), "/healthz" | "/readyz");
+    if let Some(token) = shared.config.admin_token.as_ref().filter(|_| !health) {
+        let given = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        if !given.is_some_and(|given| token.matches(given)) {
+            return Err((StatusCode::UNAUTHORIZED, "Authorization: Bearer and the admin_token is needed\n"));
+        }
+    }
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Ok(());
+    }
+    // A page of another site can make a browser send a form, but not this.
+    if !text(CONTENT_TYPE)
+        .is_some_and(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json"))
+    {
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a change needs Content-Type: application/json\n"));
+    }
+    let own = |origin: &str| origin.split_once("://").is_some_and(|(_, named)| named == host);
+    if text(ORIGIN).is_some_and(|origin| !own(origin)) {
+        return Err((StatusCode::FORBIDDEN, "another site may change nothing here\n"));
+    }
+    Ok(())
+}
+
+/// Loopback, the address listened on, or a configured name.
+fn is_known(shared: &Shared, host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let listed = shared.config.admin_hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let own = name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == shared.config.admin.ip());
+    listed || own || name.eq_ignore_ascii_case("localhost")
+}
