@@ -12,6 +12,15 @@
 // `expect!` writes its strings with hashes.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_raw_string_hashes))]
 
+mod control;
 mod http;
 mod lru;
+mod marks;
+mod ring;
+mod scripts;
+mod server;
+mod store;
 pub mod telegram;
+mod tokens;
+
+pub use server::Handle;

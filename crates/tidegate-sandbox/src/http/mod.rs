@@ -21,6 +21,8 @@ pub(crate) struct Fields {
     pub(crate) pairs: Vec<(String, String)>,
     /// A JSON body.
     pub(crate) json: Map<String, Value>,
+    /// A JSON body that is an array.
+    pub(crate) list: Option<Vec<Value>>,
     /// Names of the uploads and their bytes.
     pub(crate) files: Vec<(String, u64)>,
 }
@@ -77,6 +79,7 @@ pub(crate) async fn fields(request: Request<Incoming>, body_max: u64) -> Result<
     match plain.as_str() {
         "application/json" if !kept.is_empty() => match serde_json::from_slice(&kept) {
             Ok(Value::Object(object)) => fields.json = object,
+            Ok(Value::Array(list)) => fields.list = Some(list),
             _ => return Err(BodyFault::Malformed("can't parse request as JSON object")),
         },
         "application/x-www-form-urlencoded" => fields.pairs.extend(form(&String::from_utf8_lossy(&kept))),

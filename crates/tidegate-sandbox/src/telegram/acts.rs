@@ -9,7 +9,7 @@ use super::message::{Head, body, bot_user, head, style_of, text_of};
 use super::methods::Act;
 use super::model::{Case, Model};
 use super::polls::Asked;
-use super::store::{Change, Content, Edited};
+use crate::store::{Change, Content, Edited};
 
 const EDIT_NOT_FOUND: &str = "Bad Request: message to edit not found";
 const DELETE_NOT_FOUND: &str = "Bad Request: message to delete not found";
@@ -138,8 +138,8 @@ impl Model {
     fn next_id(&mut self, case: &mut Case<'_>) -> Option<i64> {
         let chat = self.known(case)?;
         chat.last_message += 1;
-        chat.tally.units += 1;
-        chat.tally.gap.see(case.now_us);
+        chat.flow.units += 1;
+        chat.flow.gap.see(case.now_us);
         let id = chat.last_message;
         case.entry.message_id = Some(id);
         Some(id)
@@ -150,14 +150,14 @@ impl Model {
         let id = self.next_id(case)?;
         let key = case.key.clone()?;
         let Peer::Chat(chat_id) = key.peer else { return None };
-        let number = super::journal::marker(&text);
+        let number = crate::marks::marker(&text);
         let markup = case.call.args.get("reply_markup").unwrap_or_default().to_owned();
         let style = style_of(&case.call.args, &text);
         self.store.insert(&key, id, case.now_us, Content { text, style, markup, media: String::new() });
         let date_s = self.unix_s(case.now_us);
         let chat = self.known(case)?;
         if let Some(number) = number {
-            chat.tally.order.see(number);
+            chat.flow.order.see(number);
         }
         let of = Head { bot: case.bot, chat: chat_id, username: chat.username.as_deref(), id, date_s };
         let mut message = head(&of, &case.call.args);
@@ -235,9 +235,9 @@ impl Model {
     /// Counts an edit that changed something.
     fn edited(&mut self, key: &ChatKey, now_us: u64, edited: &Edited) -> Option<&mut Chat> {
         let chat = self.chats.get_mut(key)?;
-        chat.tally.units += 1;
-        chat.tally.gap.see(now_us);
-        chat.tally.edit_inversions += u64::from(matches!(edited, Edited::Changed { backwards: true }));
+        chat.flow.units += 1;
+        chat.flow.gap.see(now_us);
+        chat.flow.edit_inversions += u64::from(matches!(edited, Edited::Changed { backwards: true }));
         Some(chat)
     }
 

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::ban::Ban;
-use super::journal::ChatTally;
+use super::journal::Tally;
 use super::limits::{Limits, Rate};
 use super::meter::Meter;
 use super::methods::Family;
+use crate::marks::Flow;
 
 /// What the judge counts by: a chat, or an inline message, of one bot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,7 +52,8 @@ pub(crate) struct Chat {
     pub(crate) draft: Option<Box<Gate>>,
     pub(crate) last_message: i64,
     pub(crate) migrated_to: Option<i64>,
-    pub(crate) tally: ChatTally,
+    pub(crate) tally: Tally,
+    pub(crate) flow: Flow,
 }
 
 impl Chat {

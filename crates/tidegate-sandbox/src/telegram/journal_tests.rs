@@ -1,34 +1,13 @@
 use super::*;
 
 #[test]
-fn a_marker_is_the_first_number_behind_a_hash() {
-    assert_eq!(marker("a #x #12 and #13"), Some(12));
-    assert_eq!(marker("#"), None);
-    assert_eq!(marker("12"), None);
-    assert_eq!(marker("#99999999999999999999999 #7"), Some(7));
-}
-
-#[test]
-fn order_counts_what_comes_late_and_what_comes_twice() {
-    let mut order = Order::default();
-    for number in [1, 2, 4, 3, 3, 5, 1] {
-        order.see(number);
-    }
-    assert_eq!((order.inversions, order.duplicates), (1, 2));
-    for number in 10..10_000 {
-        order.see(number);
-    }
-    assert_eq!(order.seen.len(), MARKERS_MAX);
-}
-
-#[test]
 fn the_log_is_a_ring_and_its_numbers_go_on() {
     let mut journal = Journal::new(3);
     for _ in 0..5 {
         journal.record(LogEntry { status: 200, ..LogEntry::default() });
     }
     assert_eq!(journal.log().iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3, 4, 5]);
-    let mut journal = Journal::after(&journal, 3);
+    let mut journal = Journal::after(&journal);
     journal.record(LogEntry { status: 429, limited: true, ..LogEntry::default() });
     assert_eq!((journal.log()[0].seq, journal.total.calls, journal.total.refused_429), (6, 1, 1));
 }

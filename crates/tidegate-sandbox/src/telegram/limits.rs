@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::store::StoreBounds;
+
 /// One limit on a stream of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
@@ -114,5 +116,11 @@ impl Default for Bounds {
             scripts: 1_000,
             updates: 1_000,
         }
+    }
+}
+
+impl Bounds {
+    pub(crate) fn store(&self) -> StoreBounds {
+        StoreBounds { messages: self.messages, text_bytes: self.text_bytes, edits: self.edits }
     }
 }

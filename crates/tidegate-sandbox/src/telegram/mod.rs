@@ -27,16 +27,17 @@ mod route;
 mod script;
 mod server;
 mod stats;
-mod store;
 mod tokens;
 
 pub use call::{Answer, Args, Call, PollTicket, Verdict};
 pub use chat::channel_id;
-pub use journal::{GapStats, LogEntry, Tally};
+pub use journal::{LogEntry, Tally};
 pub use limits::{Bounds, Limits, Rate};
 pub use model::{Model, Settings};
 pub use script::{Forced, Script};
 pub use server::{Handle, Options, serve, serve_on};
 pub use stats::{BanStats, ChatStats, Sizes, Stats};
-pub use store::{Edit, MessageView};
-pub use tokens::Tokens;
+
+pub use crate::marks::GapStats;
+pub use crate::store::{Edit, MessageView};
+pub use crate::tokens::Tokens;

@@ -7,16 +7,19 @@ use super::ban::Ban;
 use super::call::{Answer, Call, PollTicket, Verdict};
 use super::chat::{Chat, ChatKey, Gate, Peer};
 use super::check;
-use super::journal::{Journal, LogEntry, beginning, marker};
+use super::journal::{Journal, LogEntry};
 use super::limits::{Bounds, Limits};
 use super::message::text_of;
 use super::meter::{Meter, least_room, longest_wait_us, micros, take_all};
 use super::methods::{Act, Family, Method, find};
 use super::polls::Polls;
-use super::script::{Forced, Script, Scripts};
-use super::store::Store;
-use super::tokens::{Tokens, bot_id};
+use super::script::{Forced, Script};
+use super::tokens::bot_id;
 use crate::lru::Lru;
+use crate::marks::{beginning, marker};
+use crate::scripts::Scripts;
+use crate::store::Store;
+use crate::tokens::Tokens;
 
 /// What a [`Model`] is made of.
 #[derive(Clone, Debug, Default)]
@@ -51,9 +54,9 @@ pub struct Model {
     pub(crate) settings: Settings,
     pub(crate) bots: Lru<u64, Bot>,
     pub(crate) chats: Lru<ChatKey, Chat>,
-    pub(crate) store: Store,
+    pub(crate) store: Store<ChatKey>,
     pub(crate) journal: Journal,
-    pub(crate) scripts: Scripts,
+    pub(crate) scripts: Scripts<Script>,
     pub(crate) now_us: u64,
     /// Moment of the last reset: what the log counts from.
     pub(crate) zero_us: u64,
@@ -88,7 +91,7 @@ impl Model {
         Self {
             bots: Lru::new(bounds.bots),
             chats: Lru::new(bounds.chats),
-            store: Store::new(bounds, 0),
+            store: Store::new(bounds.store(), 0),
             journal: Journal::new(bounds.log),
             scripts: Scripts::new(bounds.scripts),
             now_us: 0,
@@ -184,7 +187,7 @@ impl Model {
                 Err(answer) => return answer.into(),
             }
         }
-        let forced = self.scripts.take(case.bot, case.method.name, case.entry.chat.as_deref());
+        let forced = self.scripts.take(|script| script.matches(case.bot, case.method.name, case.entry.chat.as_deref()));
         case.entry.forced = forced.is_some();
         match forced {
             None => self.answer(case),

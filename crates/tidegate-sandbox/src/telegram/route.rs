@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -15,21 +14,22 @@ use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 
 use super::call::{Answer, Call, PollTicket, Verdict};
-use super::server::Shared;
+use super::file;
+use super::model::Model;
 use super::tokens::bot_id;
-use super::{control, file};
+use crate::control;
 use crate::http::{BodyFault, fields};
+use crate::server::Shared;
 
 type Reply = Response<Either<Full<Bytes>, Made>>;
 
-pub(super) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<Reply> {
+pub(super) async fn answer(shared: Arc<Shared<Model>>, request: Request<Incoming>) -> io::Result<Reply> {
     let path = request.uri().path().to_owned();
     if let Some(what) = path.strip_prefix("/__sandbox/") {
-        return Ok(reply(control::answer(&shared, what, request).await));
+        let (status, body) = control::answer(&shared, what, request).await;
+        return Ok(reply(Answer { status, retry_after_s: None, body }));
     }
-    if request.headers().keys().any(|name| name.as_str().starts_with("x-tidegate-")) {
-        shared.tidegate_headers.fetch_add(1, Ordering::Relaxed);
-    }
+    shared.notice(request.headers());
     if !matches!(*request.method(), Method::GET | Method::POST) {
         return Ok(reply(Answer::error(405, "Method Not Allowed")));
     }
@@ -41,7 +41,10 @@ pub(super) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> i
     };
     let method = method.strip_prefix("test/").unwrap_or(method);
     let mut call = Call::new(decoded(token), decoded(method));
-    match fields(request, shared.options.body_max).await {
+    match fields(request, shared.body_max).await {
+        Ok(fields) if fields.list.is_some() => {
+            return Ok(reply(Answer::error(400, "Bad Request: can't parse request as JSON object")));
+        }
         Ok(fields) => {
             for (name, value) in fields.pairs {
                 call.args.push(name, value);
@@ -66,7 +69,7 @@ fn decoded(part: &str) -> String {
     percent_decode_str(part).decode_utf8_lossy().into_owned()
 }
 
-async fn take(shared: &Arc<Shared>, call: &Call) -> Verdict {
+async fn take(shared: &Arc<Shared<Model>>, call: &Call) -> Verdict {
     let verdict = shared.model().call(shared.now(), call);
     let name = call.method.to_ascii_lowercase();
     if name == "getupdates" || name == "setwebhook" {
@@ -84,7 +87,7 @@ async fn take(shared: &Arc<Shared>, call: &Call) -> Verdict {
 }
 
 /// Holds a long poll until it has an answer. A client that leaves ends it.
-async fn wait(shared: &Arc<Shared>, ticket: PollTicket, verdict: Verdict) -> Verdict {
+async fn wait(shared: &Arc<Shared<Model>>, ticket: PollTicket, verdict: Verdict) -> Verdict {
     let mut waiting = Waiting { shared: Arc::clone(shared), ticket: Some(ticket) };
     let end = tokio::time::sleep(shared.real(verdict.delay));
     tokio::pin!(end);
@@ -108,7 +111,7 @@ async fn wait(shared: &Arc<Shared>, ticket: PollTicket, verdict: Verdict) -> Ver
 }
 
 struct Waiting {
-    shared: Arc<Shared>,
+    shared: Arc<Shared<Model>>,
     ticket: Option<PollTicket>,
 }
 
@@ -132,7 +135,7 @@ fn reply(answer: Answer) -> Reply {
 }
 
 /// `/file/bot<token>/documents/<file_id>.bin`.
-fn download(shared: &Shared, rest: &str) -> Reply {
+fn download(shared: &Shared<Model>, rest: &str) -> Reply {
     let Some((token, path)) = rest.split_once('/') else { return reply(Answer::error(404, "Not Found")) };
     let token = decoded(token);
     if bot_id(&token).is_none() {
@@ -152,7 +155,7 @@ fn download(shared: &Shared, rest: &str) -> Reply {
 }
 
 /// A file's content, made as it is sent.
-pub(super) struct Made {
+pub(crate) struct Made {
     left: u64,
 }
 

@@ -1,9 +1,10 @@
 //! Forced answers: a test says which call is to fail, and how.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::scripts::{self, Reader, kind};
 
 /// What happens to a call that a script matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,32 +70,18 @@ impl Script {
     /// `"drop_before_answer"`, …), `{"kind":…}` or `{"status":…}`, with `retry_after`, `hang_ms`, `to` or
     /// `description` beside it.
     pub fn from_json(value: &Value) -> Result<Self, String> {
-        const KEYS: [&str; 6] = ["method", "chat", "bot", "skip", "times", "answer"];
-        let Some(object) = value.as_object() else { return Err("a script is a JSON object".into()) };
-        if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(format!("unknown key {key:?}; known are {}", KEYS.join(", ")));
-        }
-        let text = |key: &str| match object.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(_) => Err(format!("{key:?} is a string or a number")),
-        };
-        let number = |key: &str, default: u64| match text(key)? {
-            None => Ok(default),
-            Some(text) => text.parse().map_err(|_| format!("{key:?} is a whole number of at least 0")),
-        };
+        let reader = Reader::new(value, &["method", "chat", "bot", "skip", "times", "answer"])?;
         Ok(Self {
-            method: text("method")?,
-            chat: text("chat")?.map(|chat| resolve(&chat)),
-            bot: text("bot")?.map(|bot| bot.parse().map_err(|_| "\"bot\" is a bot's id".to_owned())).transpose()?,
-            skip: number("skip", 0)?,
-            times: number("times", 1)?,
-            forced: forced(object.get("answer").ok_or("\"answer\" is missing")?)?,
+            method: reader.text("method")?,
+            chat: reader.text("chat")?.map(|chat| resolve(&chat)),
+            bot: reader.id("bot")?,
+            skip: reader.number("skip", 0)?,
+            times: reader.number("times", 1)?,
+            forced: forced(reader.answer()?)?,
         })
     }
 
-    fn matches(&self, bot: u64, method: &str, chat: Option<&str>) -> bool {
+    pub(crate) fn matches(&self, bot: u64, method: &str, chat: Option<&str>) -> bool {
         self.bot.is_none_or(|wanted| wanted == bot)
             && self.method.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
             && self.chat.as_ref().is_none_or(|wanted| chat == Some(wanted))
@@ -110,18 +97,7 @@ fn forced(answer: &Value) -> Result<Forced, String> {
         not_modified";
     let wrong = || format!("the kind of an answer is one of: {KINDS}");
     let number = |key: &str| answer.get(key).and_then(Value::as_u64);
-    let kind = match answer {
-        Value::String(kind) => kind.clone(),
-        Value::Number(status) => status.to_string(),
-        Value::Object(fields) => match fields.get("kind").or_else(|| fields.get("status")) {
-            Some(Value::String(kind)) => kind.clone(),
-            Some(Value::Number(status)) => status.to_string(),
-            None if fields.contains_key("hang_ms") => "hang_ms".into(),
-            None if fields.contains_key("drop_before_answer") => "drop_before_answer".into(),
-            Some(_) | None => return Err(wrong()),
-        },
-        _ => return Err(wrong()),
-    };
+    let kind = kind(answer, &["hang_ms", "drop_before_answer"]).ok_or_else(wrong)?;
     let description = answer.get("description").and_then(Value::as_str).map(str::to_owned);
     Ok(match kind.as_str() {
         "429" => Forced::TooMany { retry_after_s: number("retry_after").unwrap_or(1).max(1) },
@@ -145,46 +121,15 @@ fn forced(answer: &Value) -> Result<Forced, String> {
     })
 }
 
-/// The scripts that wait for their calls, oldest first.
-pub(crate) struct Scripts {
-    max: usize,
-    waiting: VecDeque<Script>,
-}
+impl scripts::Script for Script {
+    type Forced = Forced;
 
-impl Scripts {
-    pub(crate) fn new(max: usize) -> Self {
-        Self { max: max.max(1), waiting: VecDeque::new() }
+    fn turns(&mut self) -> (&mut u64, &mut u64) {
+        (&mut self.skip, &mut self.times)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// Adds one; false if too many wait already.
-    pub(crate) fn push(&mut self, script: Script) -> bool {
-        if self.waiting.len() >= self.max {
-            return false;
-        }
-        if script.times > 0 {
-            self.waiting.push_back(script);
-        }
-        true
-    }
-
-    /// What is forced on this call: the first script that matches decides, and counts it.
-    pub(crate) fn take(&mut self, bot: u64, method: &str, chat: Option<&str>) -> Option<Forced> {
-        let index = self.waiting.iter().position(|script| script.matches(bot, method, chat))?;
-        let script = self.waiting.get_mut(index)?;
-        if script.skip > 0 {
-            script.skip -= 1;
-            return None;
-        }
-        script.times -= 1;
-        let forced = script.forced.clone();
-        if script.times == 0 {
-            self.waiting.remove(index);
-        }
-        Some(forced)
+    fn forced(&self) -> Forced {
+        self.forced.clone()
     }
 }
 

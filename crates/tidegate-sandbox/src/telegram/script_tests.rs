@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::scripts::Scripts;
 
 fn kind(answer: Value) -> Result<Forced, String> {
     let script = Value::Object([("answer".to_owned(), answer)].into_iter().collect());
@@ -40,10 +41,10 @@ fn what_is_wrong_is_said() {
 
 #[test]
 fn a_script_skips_counts_and_ends() {
-    let mut scripts = Scripts::new(2);
+    let mut scripts: Scripts<Script> = Scripts::new(2);
     let script = json!({"method": "SendMessage", "chat": -5, "bot": 7, "skip": 1, "times": 2, "answer": "500"});
     assert!(scripts.push(Script::from_json(&script).unwrap()));
-    let mut take = |bot, method, chat| scripts.take(bot, method, Some(chat)).is_some();
+    let mut take = |bot, method, chat| scripts.take(|script| script.matches(bot, method, Some(chat))).is_some();
     assert!(!take(8, "sendMessage", "-5") && !take(7, "sendPhoto", "-5") && !take(7, "sendMessage", "-6"));
     let taken: Vec<bool> = (0..5).map(|_| take(7, "sendMessage", "-5")).collect();
     assert_eq!(taken, [false, true, true, false, false]);

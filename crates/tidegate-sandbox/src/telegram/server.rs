@@ -1,21 +1,20 @@
 //! A [`Model`] behind a real port.
 
 use std::io;
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
+use http_body_util::{Either, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use tokio::net::TcpListener;
 
 use super::model::{Model, Settings};
 use super::route;
 use super::script::Script;
 use super::stats::Stats;
+use crate::server::{self, Platform, Shared, Wire};
 
 /// How a [`serve`]d platform behaves.
 #[derive(Clone, Debug)]
@@ -45,63 +44,10 @@ impl Default for Options {
     }
 }
 
-/// What all connections of a server share.
-pub(crate) struct Shared {
-    model: Mutex<Model>,
-    pub(crate) options: Options,
-    pub(crate) started: Instant,
-    pub(crate) started_unix_ms: u64,
-    /// Something happened that a waiting poll may care about.
-    pub(crate) news: Notify,
-    /// Calls that carried a header `X-Tidegate-…`, which is none of a platform's business.
-    pub(crate) tidegate_headers: AtomicU64,
-    turn: AtomicU64,
-}
-
-impl Shared {
-    pub(crate) fn model(&self) -> MutexGuard<'_, Model> {
-        self.model.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Platform time since the start.
-    pub(crate) fn now(&self) -> Duration {
-        let seconds = self.started.elapsed().as_secs_f64() / self.options.scale;
-        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
-    }
-
-    /// Real time that platform time takes.
-    pub(crate) fn real(&self, platform: Duration) -> Duration {
-        Duration::try_from_secs_f64(platform.as_secs_f64() * self.options.scale).unwrap_or(Duration::MAX)
-    }
-
-    pub(crate) fn latency(&self) -> Duration {
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        // Spread over the range without a random number: steps of the golden ratio.
-        let spread = u32::try_from(turn.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48).unwrap_or(0);
-        let jitter = self.options.latency_jitter.mul_f64(f64::from(spread) / 65536.0);
-        self.options.latency.saturating_add(jitter)
-    }
-}
-
-/// A running platform; it stops when this is dropped.
-pub struct Handle {
-    /// Where it listens.
-    pub addr: SocketAddr,
-    shared: Arc<Shared>,
-    stop: watch::Sender<bool>,
-}
+/// A running Telegram; [`Handle::url`](crate::Handle::url) is what a bot takes for its API root.
+pub type Handle = crate::Handle<Model>;
 
 impl Handle {
-    /// `http://` and the address: what a bot takes for its API root.
-    pub fn url(&self) -> String {
-        format!("http://{}", self.addr)
-    }
-
-    /// Stops listening and cuts all connections.
-    pub fn stop(&self) {
-        self.stop.send_replace(true);
-    }
-
     /// All figures.
     pub fn stats(&self) -> Stats {
         self.with(|model| model.stats())
@@ -111,28 +57,17 @@ impl Handle {
     pub fn script(&self, script: Script) -> bool {
         self.with(|model| model.script(script))
     }
-
-    /// Looks at the model, or changes it, between two calls.
-    pub fn with<T>(&self, look: impl FnOnce(&mut Model) -> T) -> T {
-        let result = look(&mut self.shared.model());
-        self.shared.news.notify_waiters();
-        result
-    }
-
-    /// Calls so far that carried a header `X-Tidegate-…`: those are for tidegate and must not reach a platform.
-    pub fn tidegate_headers(&self) -> u64 {
-        self.shared.tidegate_headers.load(Ordering::Relaxed)
-    }
-
-    /// Platform time now, as the model counts it.
-    pub fn now(&self) -> Duration {
-        self.shared.now()
-    }
 }
 
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.stop();
+impl Platform for Model {
+    type Content = Either<Full<bytes::Bytes>, route::Made>;
+
+    async fn answer(
+        shared: Arc<Shared<Self>>,
+        _: IpAddr,
+        request: Request<Incoming>,
+    ) -> io::Result<Response<Self::Content>> {
+        route::answer(shared, request).await
     }
 }
 
@@ -144,53 +79,13 @@ pub async fn serve(addr: SocketAddr, options: Options) -> io::Result<Handle> {
 }
 
 /// Like [`serve`], on a listener that is already bound.
-pub fn serve_on(listener: TcpListener, mut options: Options) -> io::Result<Handle> {
-    let addr = listener.local_addr()?;
-    let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    if options.settings.epoch_unix_s == 0 {
-        options.settings.epoch_unix_s = unix.as_secs();
-    }
-    options.scale = if options.scale.is_finite() { options.scale.clamp(0.001, 1000.0) } else { 1.0 };
-    let shared = Arc::new(Shared {
-        model: Mutex::new(Model::new(options.settings.clone())),
-        options,
-        started: Instant::now(),
-        started_unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
-        news: Notify::new(),
-        tidegate_headers: AtomicU64::new(0),
-        turn: AtomicU64::new(0),
-    });
-    let (stop, stopped) = watch::channel(false);
-    tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
-    Ok(Handle { addr, shared, stop })
-}
-
-async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = stopped.wait_for(|stop| *stop) => return,
-        };
-        match accepted {
-            Ok((stream, _)) => {
-                tokio::spawn(connection(stream, Arc::clone(&shared), stopped.clone()));
-            }
-            // Out of descriptors, most likely: others must close first.
-            Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+pub fn serve_on(listener: TcpListener, options: Options) -> io::Result<Handle> {
+    let Options { mut settings, scale, latency, latency_jitter, body_max } = options;
+    let wire = Wire { scale, latency, latency_jitter, out_of_order: false, body_max };
+    server::serve_on(listener, wire, |unix| {
+        if settings.epoch_unix_s == 0 {
+            settings.epoch_unix_s = unix.as_secs();
         }
-    }
-}
-
-async fn connection(stream: TcpStream, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| route::answer(Arc::clone(&shared), request));
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(Duration::from_secs(600))
-        .serve_connection(TokioIo::new(stream), service);
-    tokio::select! {
-        // A client that breaks off, and a connection cut on purpose, are no faults of the server.
-        _ = served => {}
-        _ = stopped.wait_for(|stop| *stop) => {}
-    }
+        Model::new(settings)
+    })
 }

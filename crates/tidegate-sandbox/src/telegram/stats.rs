@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::chat::{Chat, ChatKey, Peer, channel_id};
-use super::journal::{GapStats, Journal, LogEntry, Tally};
+use super::journal::{Journal, LogEntry, Tally};
 use super::model::{Model, Settings};
-use super::store::{MessageView, Store};
+use crate::marks::GapStats;
+use crate::store::{MessageView, Store};
 
 /// A ban in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -196,8 +197,8 @@ impl Model {
         let old = std::mem::replace(self, fresh);
         self.now_us = old.now_us;
         self.zero_us = old.now_us;
-        self.store = Store::new(self.settings.bounds, self.zero_us);
-        self.journal = Journal::after(&old.journal, self.settings.bounds.log);
+        self.store = Store::new(self.settings.bounds.store(), self.zero_us);
+        self.journal = Journal::after(&old.journal);
     }
 
     /// What the model was made of.
@@ -207,17 +208,17 @@ impl Model {
 }
 
 fn chat_stats(key: &ChatKey, chat: &Chat) -> ChatStats {
-    let tally = &chat.tally;
+    let flow = &chat.flow;
     ChatStats {
         bot: key.bot,
         chat: key.peer.to_string(),
         username: chat.username.clone(),
-        tally: tally.tally.clone(),
-        units: tally.units,
-        inversions: tally.order.inversions,
-        duplicates: tally.order.duplicates,
-        edit_inversions: tally.edit_inversions,
-        gap: tally.gap.summary(),
+        tally: chat.tally.clone(),
+        units: flow.units,
+        inversions: flow.order.inversions,
+        duplicates: flow.order.duplicates,
+        edit_inversions: flow.edit_inversions,
+        gap: flow.gap.summary(),
         migrated_to: chat.migrated_to,
     }
 }

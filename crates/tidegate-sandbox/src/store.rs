@@ -1,12 +1,11 @@
 //! What stands in the chats: the current text of each message and how it came to be.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::Hash;
 
 use serde::Serialize;
 
-use super::chat::ChatKey;
-use super::journal::marker;
-use super::limits::Bounds;
+use crate::marks::marker;
 
 /// One edit of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -70,17 +69,27 @@ pub(crate) enum Edited {
     Deleted,
 }
 
-pub(crate) struct Store {
-    bounds: Bounds,
-    chats: HashMap<ChatKey, BTreeMap<i64, Stored>>,
-    order: VecDeque<(ChatKey, i64)>,
+/// How much a [`Store`] remembers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoreBounds {
+    pub(crate) messages: usize,
+    pub(crate) text_bytes: usize,
+    /// Past edits of one message.
+    pub(crate) edits: usize,
+}
+
+/// The messages of all chats, `K` telling one chat from another.
+pub(crate) struct Store<K> {
+    bounds: StoreBounds,
+    chats: HashMap<K, BTreeMap<i64, Stored>>,
+    order: VecDeque<(K, i64)>,
     bytes: usize,
     /// What the times of messages count from.
     zero_us: u64,
 }
 
-impl Store {
-    pub(crate) fn new(bounds: Bounds, zero_us: u64) -> Self {
+impl<K: Eq + Hash + Clone> Store<K> {
+    pub(crate) fn new(bounds: StoreBounds, zero_us: u64) -> Self {
         Self { bounds, zero_us, chats: HashMap::new(), order: VecDeque::new(), bytes: 0 }
     }
 
@@ -93,11 +102,11 @@ impl Store {
     }
 
     /// The highest id remembered, for a chat that was itself forgotten.
-    pub(crate) fn last_id(&self, key: &ChatKey) -> i64 {
+    pub(crate) fn last_id(&self, key: &K) -> i64 {
         self.chats.get(key).and_then(|messages| messages.last_key_value()).map_or(0, |(id, _)| *id)
     }
 
-    pub(crate) fn insert(&mut self, key: &ChatKey, id: i64, now_us: u64, content: Content) {
+    pub(crate) fn insert(&mut self, key: &K, id: i64, now_us: u64, content: Content) {
         let marker = marker(&content.text);
         let bytes = content.bytes();
         let view = MessageView {
@@ -115,7 +124,7 @@ impl Store {
     }
 
     /// Applies an edit; parts that it does not name stay.
-    pub(crate) fn edit(&mut self, key: &ChatKey, id: i64, now_us: u64, change: &Change) -> Edited {
+    pub(crate) fn edit(&mut self, key: &K, id: i64, now_us: u64, change: &Change) -> Edited {
         let at_ms = self.at_ms(now_us);
         let Some(stored) = self.chats.get_mut(key).and_then(|messages| messages.get_mut(&id)) else {
             return Edited::Unknown;
@@ -147,16 +156,16 @@ impl Store {
     }
 
     /// Whether there was something to delete; `None` if it is not remembered.
-    pub(crate) fn delete(&mut self, key: &ChatKey, id: i64) -> Option<bool> {
+    pub(crate) fn delete(&mut self, key: &K, id: i64) -> Option<bool> {
         let stored = self.chats.get_mut(key)?.get_mut(&id)?;
         Some(!std::mem::replace(&mut stored.view.deleted, true))
     }
 
-    pub(crate) fn text(&self, key: &ChatKey, id: i64) -> Option<&str> {
+    pub(crate) fn text(&self, key: &K, id: i64) -> Option<&str> {
         Some(&self.chats.get(key)?.get(&id)?.view.text)
     }
 
-    pub(crate) fn views(&self, key: &ChatKey) -> Vec<MessageView> {
+    pub(crate) fn views(&self, key: &K) -> Vec<MessageView> {
         self.chats.get(key).map(|messages| messages.values().map(|it| it.view.clone()).collect()).unwrap_or_default()
     }
 
