@@ -39,8 +39,7 @@ fn check(shared: &Shared, request: &Request) -> Result<(), (StatusCode, &'static
         return Ok(());
     }
     // A page of another site can make a browser send a form, but not this.
-    if !text(CONTENT_TYPE)
-        .is_some_and(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json"))
+    if text(CONTENT_TYPE).is_none_or(|kind| kind.split(';').next().is_none_or(|kind| kind.trim() != "application/json"))
     {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a change needs Content-Type: application/json\n"));
     }

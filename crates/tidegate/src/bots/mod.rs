@@ -17,7 +17,7 @@ use tidegate_core::policy::Policy;
 use tidegate_core::{Span, Time};
 use tidegate_tokio::{Clock, Driver};
 
-pub(crate) use self::held::HeldByClient;
+pub(crate) use self::held::{HeldByClient, Place};
 pub(crate) use self::standing::{Leave, Standing};
 pub(crate) use self::token::Token;
 pub(crate) use self::unproven::{Room, Unproven};

@@ -19,13 +19,13 @@ pub(crate) struct Token {
 
 impl Token {
     /// Telegram's form: digits, a colon, and letters, digits, `_` and `-`.
-    pub(crate) fn telegram(text: &str, test: bool) -> Option<Self> {
-        let (id, secret) = text.split_once(':')?;
+    pub(crate) fn telegram(written: &str, test: bool) -> Option<Self> {
+        let (id, secret) = written.split_once(':')?;
         let id_fits = (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
         let secret_fits = (1..=128).contains(&secret.len())
             && secret.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
         let id_length = u8::try_from(id.len()).ok().filter(|_| id_fits && secret_fits)?;
-        Some(Self { text: text.into(), hash: KEY.hash_one((text, test)), id_length, test })
+        Some(Self { text: written.into(), hash: KEY.hash_one((written, test)), id_length, test })
     }
 
     /// The bot's public id: what stands before the colon.
@@ -39,8 +39,8 @@ impl Token {
     }
 
     /// Whether this is the token in that text.
-    pub(crate) fn is(&self, text: &str, test: bool) -> bool {
-        *self.text == *text && self.test == test
+    pub(crate) fn is(&self, written: &str, test: bool) -> bool {
+        *self.text == *written && self.test == test
     }
 }
 

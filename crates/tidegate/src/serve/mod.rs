@@ -47,9 +47,9 @@ impl Connection {
         Arc::new(Self { shared, upstream, client, token: Mutex::default() })
     }
 
-    pub(crate) fn known(&self, text: &str, test: bool) -> Option<Token> {
+    pub(crate) fn known(&self, written: &str, test: bool) -> Option<Token> {
         let last = self.token.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().filter(|token| token.is(text, test)).cloned()
+        last.as_ref().filter(|token| token.is(written, test)).cloned()
     }
 
     pub(crate) fn remember(&self, token: Token) {
@@ -174,7 +174,7 @@ async fn end(shared: &Shared) {
         }
     };
     let mut quiet = std::pin::pin!(quiet);
-    if tokio::time::timeout(timeout - timeout / LAST_PART, &mut quiet).await.is_err() {
+    if tokio::time::timeout(timeout / LAST_PART * (LAST_PART - 1), &mut quiet).await.is_err() {
         shared.drain.refuse_held();
         let _ = tokio::time::timeout(timeout / LAST_PART, &mut quiet).await;
     }

@@ -170,7 +170,9 @@ async fn body_of(
         return Ok(Payload::Whole(whole));
     }
     let mut seen = BytesMut::with_capacity(length);
-    chunks.iter().for_each(|chunk| seen.extend_from_slice(chunk));
+    for chunk in &chunks {
+        seen.extend_from_slice(chunk);
+    }
     let Format::Multipart(boundary) = format else {
         from_body(args, format, &seen);
         return Ok(Payload::part(chunks, body));
@@ -218,6 +220,8 @@ fn join(mut chunks: VecDeque<Bytes>, length: usize) -> Bytes {
         return chunks.pop_front().unwrap_or_default();
     }
     let mut whole = BytesMut::with_capacity(length);
-    chunks.iter().for_each(|chunk| whole.extend_from_slice(chunk));
+    for chunk in &chunks {
+        whole.extend_from_slice(chunk);
+    }
     whole.freeze()
 }

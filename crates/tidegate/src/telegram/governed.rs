@@ -16,7 +16,7 @@ use super::call::Facts;
 use super::judge::{Verdict, judge};
 use super::reply::{Reply, WHOLE};
 use super::{Surfaces, answer, message};
-use crate::bots::{InUse, Leave};
+use crate::bots::{InUse, Leave, Place};
 use crate::proxy::body::{Body, Payload};
 use crate::proxy::budget::Reserved;
 use crate::proxy::client;
@@ -87,19 +87,8 @@ pub(super) async fn serve(
 
 impl Governed {
     async fn run(mut self) -> Response<Body> {
-        let place = match self.facts.max_hold {
-            Some(_) => None,
-            None => {
-                let place = self.bot.0.held.place(self.connection.client);
-                if place.is_none() {
-                    // Refused with its place's time, unless it may go at once.
-                    self.facts.max_hold = Some(Span::ZERO);
-                }
-                place
-            }
-        };
+        let mut place = self.place();
         let mut call = self.bot.0.driver.enter(|ticket| Input::Write(self.facts.write(ticket)));
-        let mut place = place;
         let mut tag = Tag { outcome: "admitted", held: Span::ZERO };
         let mut sent = 0;
         let mut last = None;
@@ -118,26 +107,51 @@ impl Governed {
                     sent += 1;
                     match self.attempt(call, sent, tag).await {
                         Ok(response) => return response,
-                        Err((again, reply)) => {
+                        Err(waiting) => {
+                            let (again, reply) = *waiting;
                             call = again;
                             last = Some(reply);
                         }
                     }
                 }
-                Output::Drop { .. } => return self.end(call, self.dropped(), Tag { outcome: "dropped", ..tag }),
-                Output::Refuse { retry_after, .. } => {
-                    let reply = last.unwrap_or_else(|| answer::refusal(retry_after));
-                    return self.end(call, reply, Tag { outcome: "refused", ..tag });
-                }
-                Output::Failed { .. } => {
-                    let unknown = || answer::unavailable("Telegram did not take the call", true);
-                    return self.end(call, last.unwrap_or_else(unknown), tag);
-                }
                 Output::Superseded { .. } => {
-                    drop(place.take());
-                    return self.follow(call, tag).await;
+                    let answered = self.follow(call, tag).await;
+                    drop(place);
+                    return answered;
                 }
-                Output::Peers(_) | Output::Counters(_) | Output::Note(_) => {}
+                over => return self.over(call, &over, last, tag),
+            }
+        }
+    }
+
+    /// A place among the calls of this address that may be held. Without one the call goes at once, or is refused with
+    /// its place's time. Those that name their own limit need none.
+    fn place(&mut self) -> Option<Place> {
+        if self.facts.max_hold.is_some() {
+            return None;
+        }
+        let place = self.bot.0.held.place(self.connection.client);
+        if place.is_none() {
+            self.facts.max_hold = Some(Span::ZERO);
+        }
+        place
+    }
+
+    /// The governor ended it: answers with the platform's last word, if there was one.
+    fn over(&self, call: Ticket, output: &Output, last: Option<Reply>, tag: Tag) -> Response<Body> {
+        let outcome = match &last {
+            Some(reply) if reply.status.is_server_error() => "unknown",
+            _ => "refused",
+        };
+        let tag = Tag { outcome, ..tag };
+        match output {
+            Output::Drop { .. } => self.end(call, self.dropped(), Tag { outcome: "dropped", ..tag }),
+            Output::Refuse { retry_after, .. } => {
+                self.end(call, last.unwrap_or_else(|| answer::refusal(*retry_after)), tag)
+            }
+            _ => {
+                let unknown = || answer::unavailable("Telegram did not take the call", true);
+                self.end(call, last.unwrap_or_else(unknown), tag)
             }
         }
     }
@@ -191,7 +205,7 @@ impl Governed {
     }
 
     /// Sends the released call. The error is a ticket that waits again, and the answer to give if it is not released.
-    async fn attempt(&self, call: Ticket, sent: u32, tag: Tag) -> Result<Response<Body>, (Ticket, Reply)> {
+    async fn attempt(&self, call: Ticket, sent: u32, tag: Tag) -> Result<Response<Body>, Box<(Ticket, Reply)>> {
         let shared = &self.connection.shared;
         if self.bot.0.standing.ask(shared.clock.now(), shared.config.bounds.breaker.into()) == Leave::Refused {
             return Ok(self.finish(call, Answer::Permanent, answer::unauthorized(), Tag { outcome: "refused", ..tag }));
@@ -234,8 +248,9 @@ impl Governed {
         let response = self.connection.upstream.send(base, &self.head, &self.payload).await?;
         let (mut parts, incoming) = response.into_parts();
         headers::backward(&mut parts.headers);
+        let named = matches!(self.facts.args.peer(), Some(tidegate_core::Peer::Name(_)));
         let small = hyper::body::Body::size_hint(&incoming).exact().is_some_and(|length| length <= WHOLE);
-        if small || !parts.status.is_success() || self.row().merges() {
+        if small || named || !parts.status.is_success() || self.row().merges() {
             let reply = Reply::read(parts.status, parts.headers, incoming).await;
             return reply.map(Answered::Whole).ok_or(Failure::Unknown);
         }
@@ -243,7 +258,7 @@ impl Governed {
     }
 
     /// The platform said 429: its scope cools, and the call waits again if it is at hand.
-    fn refused(&self, mut call: Ticket, reply: Reply, tag: Tag) -> Result<Response<Body>, (Ticket, Reply)> {
+    fn refused(&self, mut call: Ticket, reply: Reply, tag: Tag) -> Result<Response<Body>, Box<(Ticket, Reply)>> {
         let retry_after = reply.retry_after();
         let policy = &self.surfaces.policy;
         let until = self.connection.shared.clock.now() + retry_after.unwrap_or(policy.default_retry) + policy.margin;
@@ -251,13 +266,18 @@ impl Governed {
         let ticket = call.ticket();
         call.again(Input::Refused { ticket, retry_after, scope: None });
         if self.payload.is_whole() {
-            return Err((call, reply));
+            return Err(Box::new((call, reply)));
         }
         Ok(self.end(call, reply, tag))
     }
 
     /// No answer, or one that says that the platform failed. Merged edits may be tried again.
-    fn unavailable(&self, mut call: Ticket, failure: Failure, tag: Tag) -> Result<Response<Body>, (Ticket, Reply)> {
+    fn unavailable(
+        &self,
+        mut call: Ticket,
+        failure: Failure,
+        tag: Tag,
+    ) -> Result<Response<Body>, Box<(Ticket, Reply)>> {
         let unknown = failure == Failure::Unknown;
         let description = if unknown {
             "Telegram gave no answer; the call may have taken effect"
@@ -269,7 +289,7 @@ impl Governed {
         if self.facts.cell(self.row()).dry == Dry::Merge && self.payload.is_whole() {
             let ticket = call.ticket();
             call.again(done(Answer::Transient)(ticket));
-            return Err((call, reply));
+            return Err(Box::new((call, reply)));
         }
         Ok(self.finish(call, Answer::Transient, reply, Tag { outcome, ..tag }))
     }

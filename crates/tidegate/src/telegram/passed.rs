@@ -61,9 +61,10 @@ async fn pass(
     if bot.0.standing.ask(shared.clock.now(), shared.config.bounds.breaker.into()) == Leave::Refused {
         return Err(Box::new(answer::unauthorized()));
     }
-    let payload = match body.is_end_stream() {
-        true => Payload::Whole(bytes::Bytes::new()),
-        false => Payload::part(std::collections::VecDeque::new(), body),
+    let payload = if body.is_end_stream() {
+        Payload::Whole(bytes::Bytes::new())
+    } else {
+        Payload::part(std::collections::VecDeque::new(), body)
     };
     let mut sending = std::pin::pin!(connection.upstream.send(&shared.telegram.base, &head, &payload));
     let answered = tokio::select! {

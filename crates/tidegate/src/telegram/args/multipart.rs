@@ -63,13 +63,12 @@ impl<'a> Multipart<'a> {
 
     fn end(&mut self, body: &[u8], start: usize) -> Option<usize> {
         let from = self.searched.max(start);
-        match memmem::find(body.get(from..)?, self.delimiter) {
-            Some(at) => Some(from + at),
-            None => {
-                // A delimiter may be cut in two.
-                self.searched = body.len().saturating_sub(self.delimiter.len()).max(start);
-                None
-            }
+        if let Some(at) = memmem::find(body.get(from..)?, self.delimiter) {
+            Some(from + at)
+        } else {
+            // A delimiter may be cut in two.
+            self.searched = body.len().saturating_sub(self.delimiter.len()).max(start);
+            None
         }
     }
 }

@@ -1,0 +1,16 @@
+//! The built program on real ports, between a client and a platform made for the test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+mod admin;
+mod answers;
+mod bounds;
+mod client;
+mod config;
+mod drain;
+mod fake;
+mod held;
+mod house;
+mod passing;
+mod secrets;
+mod sent_twice;
+mod tokens;
