@@ -14,6 +14,9 @@ use crate::time::{Span, Time};
 /// A place is kept so long past the moment that its client was told.
 const BOOKING_GRACE: Span = Span::from_secs(2);
 
+/// What to tell a client whose write waits for the answer to another.
+const UNKNOWN_WAIT: Span = Span::from_secs(1);
+
 impl State {
     /// Drops a write that stands in no line.
     pub(super) fn drop_write(&mut self, rules: &Rules, id: u32, reason: DropReason) {
@@ -98,7 +101,10 @@ impl State {
             if !write.is_held() || write.past != PastHold::Refuse || write.shadowed {
                 continue;
             }
-            if at.since(write.arrived) > write.limit {
+            // What waits for an answer has no forecast: it is over when its time is up.
+            let overdue = write.deadline() <= self.now;
+            if overdue || at.since(write.arrived) > write.limit {
+                let at = if overdue { at.max(self.now + UNKNOWN_WAIT) } else { at };
                 self.refuse_late(rules, id, at);
                 any = true;
             }
