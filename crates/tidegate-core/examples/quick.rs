@@ -9,8 +9,8 @@ fn main() {
             .unwrap(),
     );
     let row = policy.row_of(&Call { method: "sendMessage", has_chat: true, rich: false });
-    let n: u64 = 100_000;
-    for group in [false, true] {
+    let n: u64 = std::env::args().nth(1).map_or(100_000, |s| s.parse().unwrap());
+    for group in [true] {
         let mut g = Governor::new(policy.clone(), false);
         let m = MethodKey::of("sendMessage");
         let mut now = 0u64;
@@ -18,12 +18,12 @@ fn main() {
         let mut spent = std::time::Duration::ZERO;
         let mut spent2 = spent;
         let mut cnt = 0u64;
-        let total = n * 6;
+        let total = n * 10;
         let mut adm = 0;
         for i in 0..total {
-            let k = (i.wrapping_mul(7919 * 13 + 1)) % n;
+            let k = (i.wrapping_mul(7919)) % n;
             let id = if group { -(k as i64) - 1000 } else { k as i64 };
-            now += 600;
+            now += 60_000_000 / n;
             ticket += 1;
             let w = Write {
                 ticket: Ticket(ticket),
@@ -48,7 +48,7 @@ fn main() {
             g.handle(Time::from_micros(now), Input::Done { ticket: Ticket(ticket), result: Answer::Ok });
             let t3 = Instant::now();
             while let Some(_) = g.poll_output() {}
-            if i > n * 3 {
+            if i > total / 2 {
                 spent += t2 - t;
                 spent2 += t3 - t2;
                 cnt += 1;

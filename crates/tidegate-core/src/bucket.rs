@@ -33,40 +33,45 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 impl Token {
-    /// What is missing to be full, in units of which one token is `period_micros`.
-    fn missing(self, rate: Rate, base: Time) -> u128 {
+    /// What is missing to be full, in units of which one token is `period_micros`. A table's largest bucket (10,000
+    /// tokens, one a day) in deepest debt is 2^51 of them.
+    fn missing(self, rate: Rate, base: Time) -> u64 {
         if self.full_at < base {
             return 0;
         }
-        u128::from(self.full_at.since(base).as_micros()) * u128::from(rate.units) + u128::from(self.part)
+        self.full_at.since(base).as_micros().saturating_mul(rate.units).saturating_add(u64::from(self.part))
     }
 
-    fn set_missing(&mut self, rate: Rate, base: Time, missing: u128) {
-        let micros = u64::try_from(missing / u128::from(rate.units)).unwrap_or(u64::MAX);
-        self.full_at = base + Span::from_micros(micros);
-        self.part = u32::try_from(missing % u128::from(rate.units)).unwrap_or(0);
+    fn set_missing(&mut self, rate: Rate, base: Time, missing: u64) {
+        if rate.units == 1 {
+            self.full_at = base + Span::from_micros(missing);
+            return;
+        }
+        self.full_at = base + Span::from_micros(missing / rate.units);
+        self.part = u32::try_from(missing % rate.units).unwrap_or(0);
     }
 
     /// The earliest moment, `base` or later, at which `weight` tokens are there. More than the burst go when it is full.
     pub(crate) fn earliest(self, rate: Rate, base: Time, weight: u32) -> Time {
-        let may_miss = u128::from(rate.burst - weight.clamp(1, rate.burst)) * u128::from(rate.period_micros);
+        let may_miss = u64::from(rate.burst - weight.clamp(1, rate.burst)).saturating_mul(rate.period_micros);
         let missing = self.missing(rate, base);
         if missing <= may_miss {
             return base;
         }
-        let micros = (missing - may_miss).div_ceil(u128::from(rate.units));
-        base + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+        base + Span::from_micros((missing - may_miss).div_ceil(rate.units))
     }
 
     /// Takes `weight` tokens, into debt where there are not so many.
     pub(crate) fn take(&mut self, rate: Rate, base: Time, weight: u32) {
-        let missing = self.missing(rate, base) + u128::from(weight) * u128::from(rate.period_micros);
+        let taken = u64::from(weight).saturating_mul(rate.period_micros);
+        let missing = self.missing(rate, base).saturating_add(taken);
         self.set_missing(rate, base, missing);
     }
 
     /// Gives `weight` tokens back, never beyond the burst.
     pub(crate) fn give_back(&mut self, rate: Rate, base: Time, weight: u32) {
-        let missing = self.missing(rate, base).saturating_sub(u128::from(weight) * u128::from(rate.period_micros));
+        let given = u64::from(weight).saturating_mul(rate.period_micros);
+        let missing = self.missing(rate, base).saturating_sub(given);
         self.set_missing(rate, base, missing);
     }
 

@@ -3,7 +3,7 @@
 use super::consider::{How, Verdict};
 use super::counters::Counted;
 use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
-use super::plan::Rules;
+use super::plan::{Reach, Rules};
 use super::state::State;
 use super::write::{NONE, Paced, Stage, WriteState};
 use super::{HELD_MAX, HELD_PER_PEER_MAX, PEERS_MAX};
@@ -47,7 +47,7 @@ impl State {
         }
         let mut paced = Paced::Fully;
         if let Some(applies) = row.applies {
-            let forum = key.as_ref().is_some_and(|key| self.forums.get(key).is_some());
+            let forum = rules.forums && key.as_ref().is_some_and(|key| self.forums.get(key).is_some());
             if !applies.to(kind, forum) {
                 if row.unmarked.is_none() || kind != PeerKind::Group {
                     self.pass_by(rules, write, key, false);
@@ -272,11 +272,18 @@ impl State {
         }
     }
 
+    pub(super) fn reach(&self, rules: &Rules, peer: u32) -> Reach {
+        let Some(peer) = self.peers.get(peer) else { return Reach::Loose };
+        let kind = peer.key.kind();
+        Reach::of(kind, rules.forums && kind == PeerKind::Group && self.forums.get(&peer.key).is_some())
+    }
+
     /// Keeps a write, held for now.
     fn store(&mut self, rules: &Rules, write: Write, peer: u32, paced: Paced) -> u32 {
         let row = rules.row(write.row);
         let class = write.class.unwrap_or(row.default_class);
         let (limit, past) = hold_limit(row, class, &write);
+        let reach = self.reach(rules, peer);
         self.seq += 1;
         let ticket = write.ticket;
         let id = self.writes.insert(WriteState {
@@ -286,6 +293,7 @@ impl State {
             class,
             named: write.class.is_some(),
             paced,
+            reach,
             method: write.method,
             peer,
             loose: None,

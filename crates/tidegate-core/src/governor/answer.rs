@@ -206,13 +206,13 @@ impl State {
         let peer = self.writes[id].peer;
         let now = self.now;
         self.deferrals.retain(|(_, _, until)| *until > now);
-        let mine = super::charge::buckets_of(rules, &self.writes[id]);
-        let named = mine.iter().find(|id| *rules.policy.bucket(**id).name == *bucket);
+        let mine = rules.buckets_of(&self.writes[id]);
         // A name that is not the row's means that the store knows another table: then none of its buckets will do.
-        for id in named.map_or(mine, core::slice::from_ref) {
-            let whose = if rules.bucket(*id).bot().is_some() { NONE } else { peer };
+        let known = mine.clone().any(|mine| *rules.policy.bucket(mine.id).name == *bucket);
+        for mine in mine.filter(|mine| !known || *rules.policy.bucket(mine.id).name == *bucket) {
+            let whose = if mine.bot().is_some() { NONE } else { peer };
             if self.deferrals.len() < DEFERRALS {
-                self.deferrals.push((*id, whose, until));
+                self.deferrals.push((mine.id, whose, until));
             }
         }
         if peer == NONE {

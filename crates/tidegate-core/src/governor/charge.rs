@@ -2,25 +2,14 @@
 
 use super::plan::{Bucket, Home, Kind, Rules};
 use super::state::State;
-use super::write::{NONE, Paced, WriteState};
+use super::write::{NONE, WriteState};
 use crate::bucket::{Rate, Token};
 use crate::governor::Class;
-use crate::policy::BucketId;
 use crate::time::{Span, Time};
 use crate::window::Limit;
 
 /// Topics, messages and methods of one peer that have a bucket of their own at once.
 const KEYED: usize = 256;
-
-/// The buckets that a write takes from, but for those that do not apply to its peer.
-pub(super) fn buckets_of<'a>(rules: &'a Rules, write: &WriteState) -> &'a [BucketId] {
-    let row = rules.row(write.row);
-    match write.paced {
-        Paced::Fully => &row.buckets,
-        Paced::Unmarked => row.unmarked.as_slice(),
-        Paced::Free | Paced::Bypass => &[],
-    }
-}
 
 /// A window's limit for a class: the reserve is for those who wait with a finger on a button.
 pub(super) fn limit_for(limit: Limit, reserve: u32, class: Class) -> Limit {
@@ -38,14 +27,6 @@ fn key_of(home: Home, write: &WriteState) -> u64 {
 }
 
 impl State {
-    /// Whether this bucket counts the writes of this write's peer.
-    pub(super) fn applies(&self, bucket: &Bucket, write: &WriteState) -> bool {
-        match self.peers.get(write.peer) {
-            Some(peer) => bucket.applies_to(peer.key.kind(), self.forums.get(&peer.key).is_some()),
-            None => bucket.bot().is_some(),
-        }
-    }
-
     /// The earliest moment at which the bucket has enough for the write.
     pub(super) fn earliest(&mut self, id: u32, bucket: &Bucket) -> Time {
         let (now, base) = (self.now, self.thaw(self.writes[id].peer));
@@ -105,7 +86,7 @@ impl State {
                 let keyed = &mut peer.extra().keyed;
                 keyed.retain(|(_, _, token)| token.full_at() > base);
                 if let Some((_, _, token)) = keyed.iter_mut().find(|(other, k, _)| *other == bucket.id && *k == key) {
-                    token.take(rate, base, weight)
+                    token.take(rate, base, weight);
                 } else {
                     let mut token = Token::default();
                     token.take(rate, base, weight);
@@ -120,7 +101,7 @@ impl State {
     pub(super) fn lapse(&mut self, rules: &Rules, id: u32, since: Time) {
         let now = self.now;
         let write = &self.writes[id];
-        for bucket in rules.buckets.iter().filter(|bucket| write.stamped & bucket.bit() != 0) {
+        for bucket in rules.buckets_in(write.stamped) {
             let Kind::Window { limit, .. } = bucket.kind else { continue };
             let weight = bucket.weight(write.weight);
             match bucket.home {
@@ -142,7 +123,7 @@ impl State {
     pub(super) fn give_back(&mut self, rules: &Rules, id: u32, since: Time) {
         let (now, base) = (self.now, self.thaw(self.writes[id].peer));
         let write = &self.writes[id];
-        for bucket in &rules.buckets {
+        for bucket in rules.buckets_in(write.stamped | write.charged) {
             let weight = bucket.weight(write.weight);
             let (stamped, charged) = (write.stamped & bucket.bit() != 0, write.charged & bucket.bit() != 0);
             match (bucket.home, bucket.kind) {

@@ -1,6 +1,5 @@
 //! Whether one write that nothing stands before can go now, and if not, why and until when.
 
-use super::charge::buckets_of;
 use super::io::{Class, DropReason};
 use super::plan::{Bucket, Home, Kind, Rules};
 use super::state::State;
@@ -152,7 +151,7 @@ impl State {
         }
         let bucket = rules.bucket(id);
         match (bucket.home, bucket.kind) {
-            (Home::PeerWindow(slot), Kind::Window { limit, .. }) if self.applies(bucket, write) => Some((slot, limit)),
+            (Home::PeerWindow(slot), Kind::Window { limit, .. }) if rules.applies(bucket, write) => Some((slot, limit)),
             _ => None,
         }
     }
@@ -203,12 +202,9 @@ impl State {
 
     /// Whether all buckets have enough, and what the cell does when not.
     fn buckets(&mut self, rules: &Rules, id: u32, cell: &Cell, turn: Option<usize>) -> Verdict {
-        let (now, all) = (self.now, buckets_of(rules, &self.writes[id]));
+        let (now, all) = (self.now, rules.buckets_of(&self.writes[id]));
         let (mut peers_at, mut bots_at, mut bot) = (now, now, None);
-        for bucket in all.iter().map(|id| rules.bucket(*id)) {
-            if !self.applies(bucket, &self.writes[id]) {
-                continue;
-            }
+        for bucket in all {
             let at = self.earliest(id, bucket);
             match bucket.bot() {
                 None => peers_at = peers_at.max(at),

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::charge::{buckets_of, limit_for};
+use super::charge::limit_for;
 use super::consider::Spread;
 use super::plan::{Bucket, Home, Kind, Rules};
 use super::state::State;
@@ -83,9 +83,7 @@ impl State {
         taken: &mut [u64],
         take: bool,
     ) -> Time {
-        let mine = buckets_of(rules, &self.writes[id]);
-        let mine: Vec<&Bucket> =
-            mine.iter().map(|id| rules.bucket(*id)).filter(|bucket| self.applies(bucket, &self.writes[id])).collect();
+        let mine: Vec<&Bucket> = rules.buckets_of(&self.writes[id]).collect();
         for bucket in &mine {
             at = at.max(match bucket.bot() {
                 None => self.peer_bucket(id, bucket, at, ahead, take),

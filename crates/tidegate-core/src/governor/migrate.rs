@@ -8,7 +8,7 @@ use super::write::NONE;
 use crate::key::Peer;
 
 impl State {
-    pub(super) fn migrate(&mut self, _rules: &Rules, from: &Peer, to: &Peer) {
+    pub(super) fn migrate(&mut self, rules: &Rules, from: &Peer, to: &Peer) {
         let to = self.moved.get(to).cloned().unwrap_or_else(|| to.clone());
         if *from == to || matches!(from, Peer::Method(_)) || matches!(to, Peer::Method(_)) {
             return;
@@ -37,8 +37,10 @@ impl State {
             flying.push(at);
             at = self.writes[at].next;
         }
+        let reach = self.reach(rules, new);
         for id in line.iter().chain(&flying) {
             self.writes[*id].peer = new;
+            self.writes[*id].reach = reach;
         }
         for (_, peer, _) in &mut self.deferrals {
             if *peer == old {

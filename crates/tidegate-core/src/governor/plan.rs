@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::write::{Paced, WriteState};
 use crate::bucket::Rate;
 use crate::key::PeerKind;
-use crate::policy::{Applies, BucketId, BucketScope, Policy, Row, RowId, Shape};
+use crate::policy::{Applies, BucketId, BucketScope, Marks, Policy, Row, RowId, Shape};
 use crate::time::Span;
 use crate::window::Limit;
 
@@ -17,9 +18,56 @@ pub(super) struct Rules {
     conflicts: Vec<u32>,
     /// For each row the rows whose held writes one of its own drops, as bits.
     kills: Vec<u32>,
-    pub(super) peer_tokens: usize,
-    pub(super) peer_windows: usize,
+    /// For each row and reach the buckets that its writes take from, as bits.
+    takes: Vec<[u32; 4]>,
     pub(super) bots: usize,
+    /// Whether any row or bucket asks for topics.
+    pub(super) forums: bool,
+}
+
+/// Which kind of peer a write goes to, as far as buckets ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    Loose,
+    Private,
+    Group,
+    Forum,
+}
+
+impl Reach {
+    pub(super) fn of(kind: PeerKind, forum: bool) -> Self {
+        match kind {
+            PeerKind::Loose => Self::Loose,
+            PeerKind::Private => Self::Private,
+            PeerKind::Group if forum => Self::Forum,
+            PeerKind::Group => Self::Group,
+        }
+    }
+
+    fn kind(self) -> (PeerKind, bool) {
+        match self {
+            Self::Loose => (PeerKind::Loose, false),
+            Self::Private => (PeerKind::Private, false),
+            Self::Group => (PeerKind::Group, false),
+            Self::Forum => (PeerKind::Group, true),
+        }
+    }
+}
+
+/// Buckets by their bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bits<'a> {
+    bits: u32,
+    buckets: &'a [Bucket],
+}
+
+impl<'a> Iterator for Bits<'a> {
+    type Item = &'a Bucket;
+    fn next(&mut self) -> Option<&'a Bucket> {
+        let bucket = self.buckets.get(self.bits.trailing_zeros() as usize)?;
+        self.bits &= self.bits - 1;
+        Some(bucket)
+    }
 }
 
 /// A bucket as the engine takes from it.
@@ -91,7 +139,32 @@ impl Rules {
             .zip(&policy.rows)
             .map(|(at, _)| mask(policy.rows.iter().map(|other| other.killed_by.contains(&RowId(at)))))
             .collect();
-        Self { policy, buckets, conflicts, kills, peer_tokens, peer_windows, bots }
+        let takes = policy.rows.iter().map(|row| takes(row, &buckets)).collect();
+        let forums =
+            policy.rows.iter().any(|row| row.applies == Some(Applies::Forum) || row.marks_forum != Marks::Never)
+                || policy.buckets.iter().any(|bucket| bucket.applies == Applies::Forum);
+        Self { policy, buckets, conflicts, kills, takes, bots, forums }
+    }
+
+    /// The buckets that a write takes from.
+    pub(super) fn buckets_of(&self, write: &WriteState) -> Bits<'_> {
+        let bits = match write.paced {
+            Paced::Fully => self.takes[usize::from(write.row.0)][write.reach as usize],
+            Paced::Unmarked => self.row(write.row).unmarked.map_or(0, |id| 1 << id.0),
+            Paced::Free | Paced::Bypass => 0,
+        };
+        Bits { bits, buckets: &self.buckets }
+    }
+
+    /// Those whose bits are set.
+    pub(super) fn buckets_in(&self, bits: u32) -> Bits<'_> {
+        Bits { bits, buckets: &self.buckets }
+    }
+
+    /// Whether a bucket of its row counts a write's peer.
+    pub(super) fn applies(&self, bucket: &Bucket, write: &WriteState) -> bool {
+        let (kind, forum) = write.reach.kind();
+        bucket.applies_to(kind, forum)
     }
 
     pub(super) fn row(&self, id: RowId) -> &Row {
@@ -134,6 +207,14 @@ impl Bucket {
     pub(super) fn weight(&self, weight: u32) -> u32 {
         if self.by_items { weight } else { 1 }
     }
+}
+
+fn takes(row: &Row, buckets: &[Bucket]) -> [u32; 4] {
+    [Reach::Loose, Reach::Private, Reach::Group, Reach::Forum].map(|reach| {
+        let (kind, forum) = reach.kind();
+        let mine = row.buckets.iter().map(|id| &buckets[usize::from(id.0)]);
+        mine.filter(|bucket| bucket.applies_to(kind, forum)).fold(0, |bits, bucket| bits | bucket.bit())
+    })
 }
 
 /// A write waits behind held ones of its own surface, of another ordered row where both are, and behind those that take

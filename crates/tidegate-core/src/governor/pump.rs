@@ -158,16 +158,12 @@ impl State {
     }
 
     fn takes_from(&self, rules: &Rules, id: u32, slot: usize) -> bool {
-        let buckets = super::charge::buckets_of(rules, &self.writes[id]);
-        buckets.iter().any(|bucket| rules.bucket(*bucket).bot() == Some(slot))
+        rules.buckets_of(&self.writes[id]).any(|bucket| bucket.bot() == Some(slot))
     }
 
     pub(super) fn charge(&mut self, rules: &Rules, id: u32, charge: bool) {
-        for bucket in super::charge::buckets_of(rules, &self.writes[id]) {
-            let bucket = rules.bucket(*bucket);
-            if self.applies(bucket, &self.writes[id]) {
-                self.take(id, bucket, charge);
-            }
+        for bucket in rules.buckets_of(&self.writes[id]) {
+            self.take(id, bucket, charge);
         }
     }
 
@@ -213,7 +209,7 @@ impl State {
         let (now, policy) = (self.now, &rules.policy);
         let write = &self.writes[id];
         let (row, cell) = (rules.row(write.row), rules.row(write.row).cell(write.class));
-        let spread = row.spread.map(|bucket| rules.bucket(bucket)).filter(|bucket| self.applies(bucket, write));
+        let spread = row.spread.map(|bucket| rules.bucket(bucket)).filter(|bucket| rules.applies(bucket, write));
         let passed = cell.pass_limit.filter(|_| go.how == How::Passed);
         if spread.is_none() && passed.is_none() && cell.spacing.is_none() {
             return;

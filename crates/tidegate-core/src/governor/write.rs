@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use super::io::{Class, Ticket};
+use super::plan::Reach;
 use crate::key::{MessageKey, MethodKey, Peer};
 use crate::policy::{PastHold, RowId};
 use crate::time::{Span, Time};
@@ -22,6 +23,8 @@ pub(super) struct WriteState {
     pub(super) named: bool,
     /// Only the bucket for groups that the row does not pace, or none at all.
     pub(super) paced: Paced,
+    /// The kind of its peer.
+    pub(super) reach: Reach,
     pub(super) method: MethodKey,
     /// The peer's place, or [`NONE`].
     pub(super) peer: u32,
