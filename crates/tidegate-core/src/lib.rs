@@ -6,10 +6,13 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod arena;
 mod bucket;
 mod cooldown;
+pub mod discord;
 mod gate;
 pub mod governor;
 mod key;
