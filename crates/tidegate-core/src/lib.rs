@@ -6,8 +6,6 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(test)]
-extern crate std;
 
 mod arena;
 mod bucket;
