@@ -30,6 +30,7 @@ fn main() {
                 row,
                 method: m,
                 peer: Some(Peer::Id(id)),
+                wider: None,
                 thread: None,
                 message: None,
                 class: None,

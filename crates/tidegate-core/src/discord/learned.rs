@@ -44,6 +44,8 @@ pub struct Learned {
     resets: Option<Time>,
     /// The last release.
     released: Option<Time>,
+    /// The longest that an answer said a window lasts on.
+    period: Span,
     /// An answer came without headers: there is nothing to learn.
     plain: bool,
 }
@@ -81,6 +83,14 @@ impl Learned {
         self.remaining = self.remaining.saturating_sub(1);
     }
 
+    /// One will go at `at`, and its answer will tell of a window as long as the longest so far.
+    pub(crate) fn foresee(&mut self, at: Time) {
+        self.release(at);
+        if self.limit > 0 && self.resets.is_none() {
+            self.resets = Some(at + self.period + PAD);
+        }
+    }
+
     /// One did not go after all.
     pub fn give_back(&mut self) {
         self.remaining = (self.remaining + 1).min(self.limit);
@@ -106,6 +116,7 @@ impl Learned {
             return;
         }
         self.limit = headers.limit;
+        self.period = self.period.max(headers.reset_after);
         match self.resets {
             // The answer to a request of a window that has ended says nothing of this one.
             None if self.released.is_some_and(|last| released < last && headers.reset_after.is_zero()) => {}
@@ -118,6 +129,11 @@ impl Learned {
                 self.resets = Some(current.max(resets));
             }
         }
+    }
+
+    /// A request ended. Where nothing has told of a bucket by then, there is none to wait for.
+    pub fn ended(&mut self) {
+        self.plain |= self.limit == 0;
     }
 
     /// Whether it believed that there was room: a 429 then is of another limit.

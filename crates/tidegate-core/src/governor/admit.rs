@@ -218,7 +218,7 @@ impl State {
     fn hold(&mut self, rules: &Rules, id: u32, older: &[u32]) -> bool {
         let peer = self.writes[id].peer;
         let why = self.last_wait.filter(|(other, _)| *other == id).map_or(DropReason::Order, |(_, why)| why);
-        if self.cell(rules, id).dry == Dry::Drop {
+        if self.cell(rules, id).dry == Dry::Drop && self.may_drop(rules, id) {
             self.unline(id);
             self.unshadow(older);
             self.drop_write(rules, id, why);
@@ -244,6 +244,16 @@ impl State {
         }
         self.enqueue(peer);
         held
+    }
+
+    /// A dropped partial edit is answered with the message as it was delivered last; one that is not known must be told
+    /// by the platform.
+    fn may_drop(&self, rules: &Rules, id: u32) -> bool {
+        let write = &self.writes[id];
+        let (row, peer) = (rules.row(write.origin), self.peers.get(write.peer));
+        let known =
+            |message| peer.and_then(|peer| peer.extra.as_ref()).is_some_and(|extra| extra.known.contains(&message));
+        !row.partial || write.message.is_none_or(known)
     }
 
     /// Whether the last word on this ticket in this input was that it goes.
@@ -297,6 +307,7 @@ impl State {
             method: write.method,
             peer,
             loose: None,
+            wider: write.wider,
             thread: write.thread,
             message: write.message,
             weight: if row.weight_items { write.weight.clamp(1, WEIGHT_MAX) } else { 1 },

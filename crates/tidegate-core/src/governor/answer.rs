@@ -3,9 +3,10 @@
 use super::Ticket;
 use super::counters::Counted;
 use super::io::{Answer, Output, RefusedScope, Scope};
-use super::plan::Rules;
+use super::plan::{Home, Rules};
 use super::state::State;
 use super::write::{NONE, Stage};
+use crate::discord::Headers;
 use crate::key::Peer;
 use crate::policy::RefusedCools;
 use crate::time::{Span, Time};
@@ -19,6 +20,11 @@ const RETRY: Span = Span::from_millis(400);
 const RETRY_MOST: Span = Span::from_secs(10);
 /// Messages of a peer whose named finals are remembered at once.
 const FINALS: u32 = 64;
+/// Ended writes whose bucket may still be told.
+const ENDED: usize = 64;
+/// Messages of a peer whose look is known at once, and for how long after the last edit.
+const KNOWN: usize = 64;
+const KNOWN_FOR: Span = Span::from_secs(60);
 /// Dry buckets of a shared store that are remembered at once.
 const DEFERRALS: usize = 4_096;
 
@@ -33,6 +39,9 @@ impl State {
     /// A write in flight was answered.
     pub(super) fn answered(&mut self, rules: &Rules, id: u32, result: Answer) {
         let since = self.land(rules, id);
+        if rules.learns {
+            self.remember_ended(rules, id, since);
+        }
         self.settle_probe(id, result);
         let peer = self.writes[id].peer;
         match result {
@@ -50,6 +59,20 @@ impl State {
         self.enqueue(peer);
     }
 
+    /// What an answer teaches may be told after how it ended.
+    fn remember_ended(&mut self, rules: &Rules, id: u32, since: Time) {
+        if self.ended.len() >= ENDED {
+            self.ended.pop_front();
+        }
+        let write = &self.writes[id];
+        self.ended.push_back((write.ticket, (write.peer, write.method, since)));
+        let (peer, method) = (write.peer, write.method);
+        let of_route = rules.row(write.row).buckets.iter().any(|bucket| rules.bucket(*bucket).home == Home::Route);
+        if let Some(peer) = self.peers.get_mut(peer).filter(|_| of_route) {
+            peer.learned_mut(method).ended();
+        }
+    }
+
     /// Takes a write out of the air; answers since when it flew.
     fn land(&mut self, rules: &Rules, id: u32) -> Time {
         let since = self.writes[id].flying_since().unwrap_or(self.now);
@@ -60,6 +83,7 @@ impl State {
     }
 
     fn remember_final(&mut self, rules: &Rules, id: u32) {
+        self.remember_known(rules, id);
         let (write, until) = (&self.writes[id], self.now + rules.policy.final_guard);
         let Some(message) = write.message.filter(|_| write.named_final()) else { return };
         let now = self.now;
@@ -71,6 +95,35 @@ impl State {
         }
         extra.finals.push((message, until));
         extra.remembers_until = extra.remembers_until.max(until);
+    }
+
+    /// An edit of the message was delivered: what it looks like is known.
+    fn remember_known(&mut self, rules: &Rules, id: u32) {
+        let (write, now) = (&self.writes[id], self.now);
+        let Some(message) = write.message.filter(|_| rules.row(write.origin).partial) else { return };
+        let Some(peer) = self.peers.get_mut(write.peer) else { return };
+        let extra = peer.extra();
+        extra.known.retain(|other| *other != message);
+        if extra.known.len() >= KNOWN {
+            extra.known.remove(0);
+        }
+        extra.known.push(message);
+        extra.remembers_until = extra.remembers_until.max(now + KNOWN_FOR);
+    }
+
+    /// The answer to a released write told of its route's bucket.
+    pub(super) fn learn(&mut self, rules: &Rules, ticket: Ticket, headers: Option<Headers>) {
+        let flying = self.tickets.get(&ticket).and_then(|id| {
+            let write = &self.writes[*id];
+            Some((write.peer, write.method, write.flying_since()?))
+        });
+        let ended = || self.ended.iter().rev().find(|ended| ended.0 == ticket).map(|ended| ended.1);
+        let Some((peer, method, since)) = flying.or_else(ended).filter(|_| rules.learns) else { return };
+        let now = self.now;
+        if let Some(state) = self.peers.get_mut(peer) {
+            state.learned_mut(method).answered(now, since, headers);
+            self.enqueue_grown(peer);
+        }
     }
 
     /// A transient failure: again later, unless a newer edit says the same or it was tried often enough.
@@ -171,9 +224,14 @@ impl State {
         let row = rules.row(write.origin);
         match (named, key) {
             (Some(RefusedScope::Bot), _) => Scope::Bot,
+            (Some(RefusedScope::Wider), _) if write.wider.is_some() => {
+                Scope::Method(write.wider.unwrap_or(write.method))
+            }
             (Some(RefusedScope::Method), _) | (_, None) => Scope::Method(write.method),
             (Some(RefusedScope::Peer), Some(key)) => Scope::Peer(key.clone()),
-            (Some(RefusedScope::PeerMethod), Some(key)) => Scope::PeerMethod(key.clone(), write.method),
+            (Some(RefusedScope::PeerMethod | RefusedScope::Wider), Some(key)) => {
+                Scope::PeerMethod(key.clone(), write.method)
+            }
             (None, Some(key)) if row.is_free() || row.refused == RefusedCools::PeerMethod => {
                 Scope::PeerMethod(key.clone(), write.method)
             }

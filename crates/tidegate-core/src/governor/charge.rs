@@ -22,7 +22,7 @@ fn key_of(home: Home, write: &WriteState) -> u64 {
         Home::Thread => write.thread.map_or(0, i64::cast_unsigned),
         Home::Message => write.message.map_or(0, |message| message.0),
         Home::Method => write.method.0,
-        Home::Bot(_) | Home::PeerToken(_) | Home::PeerWindow(_) => 0,
+        Home::Bot(_) | Home::PeerToken(_) | Home::PeerWindow(_) | Home::Route => 0,
     }
 }
 
@@ -45,6 +45,9 @@ impl State {
                 self.peers[write.peer].window_mut(slot).earliest(now, limit, weight)
             }
             (home, Kind::Token(rate)) => self.keyed(bucket, key_of(home, write), write.peer, rate, base, weight),
+            (_, Kind::Learned) => {
+                self.peers.get(write.peer).map_or(now, |peer| peer.learned(write.method).earliest(now))
+            }
             (_, Kind::Window { .. }) => now,
         };
         self.deferred_until(bucket, self.writes[id].peer).map_or(at, |until| at.max(until))
@@ -68,8 +71,8 @@ impl State {
         let weight = bucket.weight(write.weight);
         match bucket.kind {
             Kind::Window { .. } => write.stamped |= bucket.bit(),
-            Kind::Token(_) if charge => write.charged |= bucket.bit(),
-            Kind::Token(_) => return,
+            Kind::Token(_) | Kind::Learned if charge => write.charged |= bucket.bit(),
+            Kind::Token(_) | Kind::Learned => return,
         }
         match (bucket.home, bucket.kind) {
             (Home::Bot(slot), Kind::Token(rate)) => self.bots[slot].token.take(rate, base, weight),
@@ -91,6 +94,12 @@ impl State {
                     let mut token = Token::default();
                     token.take(rate, base, weight);
                     keyed.push((bucket.id, key, token));
+                }
+            }
+            (_, Kind::Learned) => {
+                let method = write.method;
+                if let Some(peer) = self.peers.get_mut(write.peer) {
+                    peer.learned_mut(method).release(now);
                 }
             }
             (_, Kind::Window { .. }) => {}
@@ -139,6 +148,12 @@ impl State {
                 }
                 (Home::PeerToken(slot), Kind::Token(rate)) if charged => {
                     self.peers[write.peer].token_mut(slot).give_back(rate, base, weight);
+                }
+                (_, Kind::Learned) if charged => {
+                    let method = write.method;
+                    if let Some(peer) = self.peers.get_mut(write.peer) {
+                        peer.learned_mut(method).give_back();
+                    }
                 }
                 (home, Kind::Token(rate)) if charged => {
                     let key = key_of(home, write);

@@ -23,6 +23,7 @@ impl State {
         let all = [
             self.bot_cooldown,
             self.method_cooldowns.get(&write.method).copied(),
+            write.wider.and_then(|wider| self.method_cooldowns.get(&wider).copied()),
             peer.and_then(super::peers::PeerState::cooldown),
             peer.and_then(|peer| peer.method_cooldown(write.method)),
         ];
@@ -50,13 +51,15 @@ impl State {
 
     /// Each of a write's cooldowns, to be changed. One that comes back `None` is forgotten.
     fn each_cooldown(&mut self, id: u32, mut change: impl FnMut(Cooldown) -> Option<Cooldown>) {
-        let (peer, method) = (self.writes[id].peer, self.writes[id].method);
+        let (peer, method, wider) = (self.writes[id].peer, self.writes[id].method, self.writes[id].wider);
         self.bot_cooldown = self.bot_cooldown.and_then(&mut change);
-        if let Some(cooldown) = self.method_cooldowns.get(&method).copied() {
-            match change(cooldown) {
-                Some(changed) => self.method_cooldowns.insert(method, changed),
-                None => self.method_cooldowns.remove(&method),
-            };
+        for method in [Some(method), wider].into_iter().flatten() {
+            if let Some(cooldown) = self.method_cooldowns.get(&method).copied() {
+                match change(cooldown) {
+                    Some(changed) => self.method_cooldowns.insert(method, changed),
+                    None => self.method_cooldowns.remove(&method),
+                };
+            }
         }
         let Some(extra) = self.peers.get_mut(peer).and_then(|peer| peer.extra.as_mut()) else { return };
         extra.cooldown = extra.cooldown.and_then(&mut change);

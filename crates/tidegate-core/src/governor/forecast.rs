@@ -10,6 +10,8 @@ use super::state::State;
 use super::write::{NONE, Stage};
 use crate::bucket::Token;
 use crate::cooldown::Cooling;
+use crate::discord::Learned;
+use crate::key::MethodKey;
 use crate::time::Time;
 use crate::window::Window;
 
@@ -17,6 +19,8 @@ use crate::window::Window;
 enum Ahead {
     Token(Token),
     Window(Window),
+    /// Of each of the peer's routes.
+    Learned(Vec<(MethodKey, Learned)>),
 }
 
 /// Writes of other peers that will take the bot's bucket first: by the length of their lines.
@@ -34,6 +38,7 @@ impl State {
         let mut rows = vec![self.now; rules.policy.rows.len()];
         let others: Vec<Others> = (0..self.bots.len()).map(|slot| self.others(peer, slot, line.len())).collect();
         let mut taken = vec![0_u64; self.bots.len()];
+        let mut routes: Vec<(MethodKey, Time)> = Vec::new();
         let mut result = Vec::with_capacity(line.len());
         for id in line {
             if self.writes[id].shadowed {
@@ -47,6 +52,10 @@ impl State {
                     at = at.max(*free);
                 }
             }
+            let method = rules.by_route(row).then(|| self.writes[id].method);
+            if let Some((_, free)) = routes.iter().rev().find(|(other, _)| Some(*other) == method) {
+                at = at.max(*free);
+            }
             let soft = self.unsettled(rules, &self.writes[id]) || self.writes[id].retry_at > self.now;
             at = at.max(self.writes[id].retry_at);
             if let Spread::Kept(until) = self.spread(rules, id) {
@@ -58,6 +67,7 @@ impl State {
             at = self.look_ahead(rules, id, at, &mut ahead, &others, &mut taken, !soft);
             if !soft {
                 rows[usize::from(row.0)] = at;
+                routes.extend(method.map(|method| (method, at)));
             }
             result.push((id, at));
         }
@@ -101,6 +111,13 @@ impl State {
             match (&mut ahead[usize::from(bucket.id.0)], bucket.kind) {
                 (Some(Ahead::Token(token)), Kind::Token(rate)) => token.take(rate, at, weight),
                 (Some(Ahead::Window(window)), Kind::Window { limit, .. }) => window.foresee(at, limit, weight),
+                (Some(Ahead::Learned(routes)), Kind::Learned) => {
+                    let method = self.writes[id].method;
+                    routes
+                        .iter_mut()
+                        .filter(|(other, _)| *other == method)
+                        .for_each(|(_, learned)| learned.foresee(at));
+                }
                 _ => {}
             }
         }
@@ -118,7 +135,7 @@ impl State {
                 let token = self.peers[peer].token(slot);
                 match state.get_or_insert(Ahead::Token(token)) {
                     Ahead::Token(token) => token.earliest(rate, base, weight),
-                    Ahead::Window(_) => at,
+                    Ahead::Window(_) | Ahead::Learned(_) => at,
                 }
             }
             (Home::PeerWindow(slot), Kind::Window { limit, reserve }) => {
@@ -127,7 +144,20 @@ impl State {
                     Ahead::Window(window) if take => window.earliest(at, limit_for(limit, reserve, class), weight),
                     // A look drops what has lapsed by then; one that does not take must leave it for the others.
                     Ahead::Window(window) => window.clone().earliest(at, limit_for(limit, reserve, class), weight),
-                    Ahead::Token(_) => at,
+                    Ahead::Token(_) | Ahead::Learned(_) => at,
+                }
+            }
+            (_, Kind::Learned) => {
+                let method = self.writes[id].method;
+                match state.get_or_insert(Ahead::Learned(Vec::new())) {
+                    Ahead::Learned(routes) => {
+                        if !routes.iter().any(|(other, _)| *other == method) {
+                            routes.push((method, self.peers[peer].learned(method)));
+                        }
+                        let mine = routes.iter().find(|(other, _)| *other == method);
+                        mine.map_or(at, |(_, learned)| learned.earliest(at))
+                    }
+                    Ahead::Token(_) | Ahead::Window(_) => at,
                 }
             }
             _ => self.earliest(id, bucket),
@@ -149,6 +179,7 @@ impl State {
                 token.take(rate, base, u32::try_from(last).unwrap_or(u32::MAX));
                 token.earliest(rate, base, 1)
             }
+            Kind::Learned => now,
         };
         free.max(self.deferred_until(bucket, NONE).unwrap_or(now))
     }

@@ -90,7 +90,7 @@ impl State {
                     }
                 }
             }
-            Home::PeerWindow(_) => {}
+            Home::PeerWindow(_) | Home::Route => {}
         }
     }
 

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::counters::Counted;
+use crate::discord::Headers;
 use crate::key::{MessageKey, MethodKey, Peer};
 use crate::policy::{Policy, RowId};
 use crate::time::{Span, Time};
@@ -87,6 +88,8 @@ pub struct Write {
     pub method: MethodKey,
     /// The chat, channel or inline message that the platform counts by.
     pub peer: Option<Peer>,
+    /// A key whose cooldown concerns it too: a token webhook's id, whatever the token.
+    pub wider: Option<MethodKey>,
     /// The topic, where it has one.
     pub thread: Option<i64>,
     /// The message (or draft) that it writes to.
@@ -138,6 +141,8 @@ pub enum RefusedScope {
     Method,
     /// The write's method to its peer.
     PeerMethod,
+    /// All that shares the write's wider key ([`Write::wider`]).
+    Wider,
 }
 
 /// What the world tells a governor.
@@ -160,6 +165,13 @@ pub enum Input {
         retry_after: Option<Span>,
         /// The platform's own scope, where it names one.
         scope: Option<RefusedScope>,
+    },
+    /// What the answer to a released write told of its route's bucket.
+    Learned {
+        /// Which.
+        ticket: Ticket,
+        /// Its headers; `None` where it had none.
+        headers: Option<Headers>,
     },
     /// A shared store did not let a released write go yet.
     Deferred {

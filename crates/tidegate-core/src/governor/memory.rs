@@ -110,6 +110,10 @@ impl Wheel {
 impl Recent<Peer> {
     /// Whoever pointed to `from` points to `to`.
     pub(super) fn redirect(&mut self, from: &Peer, to: &Peer) {
-        self.map.values_mut().filter(|(target, _)| target == from).for_each(|(target, _)| *target = to.clone());
+        let pointing: Vec<Peer> =
+            self.order.iter().map(|(peer, _)| peer).filter(|peer| self.get(peer) == Some(from)).cloned().collect();
+        for peer in pointing {
+            self.set(&peer, to.clone());
+        }
     }
 }

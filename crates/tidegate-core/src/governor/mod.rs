@@ -127,6 +127,7 @@ impl Gate for Governor {
             Input::Done { ticket, result } => state.done(rules, ticket, result),
             Input::Refused { ticket, retry_after, scope } => state.refused(rules, ticket, retry_after, scope),
             Input::Deferred { ticket, bucket, until } => state.deferred(rules, ticket, &bucket, until),
+            Input::Learned { ticket, headers } => state.learn(rules, ticket, headers),
             Input::Cancel { ticket } => state.cancel(rules, ticket),
             Input::Cooldown { scope, duration } => {
                 let until = state.now + duration;

@@ -11,10 +11,14 @@ use super::write::NONE;
 use crate::arena::Arena;
 use crate::bucket::Token;
 use crate::cooldown::Cooldown;
+use crate::discord::Learned;
 use crate::key::{MessageKey, MethodKey, Peer};
 use crate::policy::BucketId;
 use crate::time::Time;
 use crate::window::Window;
+
+/// Routes of one peer whose buckets are remembered at once.
+const ROUTES: usize = 128;
 
 /// Submaps, so that no growth moves more than a sixty-fourth at once.
 const SHARDS: usize = 64;
@@ -61,6 +65,10 @@ pub(super) struct Extra {
     pub(super) finals: Vec<(MessageKey, Time)>,
     /// The last release of a cell with a spacing.
     pub(super) spaced: Option<Time>,
+    /// What the platform's answers told of the peer's routes.
+    pub(super) learned: Vec<(MethodKey, Learned)>,
+    /// Messages of which an edit was delivered, the latest last.
+    pub(super) known: Vec<MessageKey>,
     /// When the last of these memories ends.
     pub(super) remembers_until: Time,
 }
@@ -108,6 +116,30 @@ impl PeerState {
         }
     }
 
+    /// What is known of a route's bucket.
+    pub(super) fn learned(&self, method: MethodKey) -> Learned {
+        let extra = self.extra.iter().flat_map(|extra| &extra.learned);
+        extra.into_iter().find(|(other, _)| *other == method).map(|(_, learned)| *learned).unwrap_or_default()
+    }
+
+    /// The same, to be changed. Past a bound the one that was used the longest ago makes room.
+    pub(super) fn learned_mut(&mut self, method: MethodKey) -> &mut Learned {
+        let list = &mut self.extra().learned;
+        let at = match list.iter().position(|(other, _)| *other == method) {
+            Some(at) => at,
+            None => {
+                if list.len() >= ROUTES {
+                    let oldest = list.iter().enumerate().min_by_key(|(_, (_, learned))| learned.forgets_at());
+                    let oldest = oldest.map_or(0, |(at, _)| at);
+                    list.swap_remove(oldest);
+                }
+                list.push((method, Learned::default()));
+                list.len() - 1
+            }
+        };
+        &mut list[at].1
+    }
+
     pub(super) fn cooldown(&self) -> Option<Cooldown> {
         self.extra.as_ref().and_then(|extra| extra.cooldown)
     }
@@ -144,6 +176,9 @@ impl PeerState {
             let cooldowns = extra.cooldown.iter().chain(extra.method_cooldowns.iter().map(|(_, cooldown)| cooldown));
             for cooldown in cooldowns {
                 at = at.max(cooldown.until().unwrap_or(now));
+            }
+            for (_, learned) in &extra.learned {
+                at = at.max(learned.forgets_at());
             }
             at = at.max(extra.remembers_until);
         }
@@ -265,6 +300,8 @@ impl PeerState {
             passes,
             finals,
             spaced,
+            learned,
+            known,
             remembers_until,
         } = *theirs;
         for (at, token) in tokens.into_iter().enumerate() {
@@ -293,6 +330,8 @@ impl PeerState {
             mine.sort_unstable();
         }
         extra.finals.extend(finals);
+        extra.learned.extend(learned);
+        extra.known.extend(known);
         extra.spaced = extra.spaced.max(spaced);
         extra.remembers_until = extra.remembers_until.max(remembers_until);
     }

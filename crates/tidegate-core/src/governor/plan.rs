@@ -23,6 +23,10 @@ pub(super) struct Rules {
     pub(super) bots: usize,
     /// Whether any row or bucket asks for topics.
     pub(super) forums: bool,
+    /// Rows whose held writes keep back only those of their own route, as bits.
+    by_route: u32,
+    /// Whether the platform's answers teach anything.
+    pub(super) learns: bool,
 }
 
 /// Which kind of peer a write goes to, as far as buckets ask.
@@ -94,12 +98,15 @@ pub(super) enum Home {
     Message,
     /// One for each method (of the peer, where there is one).
     Method,
+    /// One for each route, told by the platform.
+    Route,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Token(Rate),
     Window { limit: Limit, reserve: u32 },
+    Learned,
 }
 
 impl Rules {
@@ -114,12 +121,14 @@ impl Rules {
             let kind = match def.shape {
                 Shape::Token { units, period, burst } => Kind::Token(Rate::new(units, period, burst)),
                 Shape::Window { units, period, reserve } => Kind::Window { limit: Limit { units, period }, reserve },
+                Shape::Learned => Kind::Learned,
                 Shape::Spacing { period } => Kind::Token(Rate::new(1, period, 1)),
             };
             let home = match (def.scope, kind) {
                 (BucketScope::Bot, _) => Home::Bot(next(&mut bots)),
                 (BucketScope::Peer, Kind::Token(_)) => Home::PeerToken(next(&mut peer_tokens)),
-                (BucketScope::Peer, Kind::Window { .. }) => Home::PeerWindow(next(&mut peer_windows)),
+                (BucketScope::Peer, Kind::Window { .. } | Kind::Learned) => Home::PeerWindow(next(&mut peer_windows)),
+                (BucketScope::Route, _) => Home::Route,
                 (BucketScope::Thread, _) => Home::Thread,
                 (BucketScope::Message, _) => Home::Message,
                 (BucketScope::Method, _) => Home::Method,
@@ -143,7 +152,9 @@ impl Rules {
         let forums =
             policy.rows.iter().any(|row| row.applies == Some(Applies::Forum) || row.marks_forum != Marks::Never)
                 || policy.buckets.iter().any(|bucket| bucket.applies == Applies::Forum);
-        Self { policy, buckets, conflicts, kills, takes, bots, forums }
+        let by_route = mask(policy.rows.iter().map(|row| row.by_route(&policy)));
+        let learns = policy.buckets.iter().any(|bucket| bucket.scope == BucketScope::Route);
+        Self { policy, buckets, conflicts, kills, takes, bots, forums, by_route, learns }
     }
 
     /// The buckets that a write takes from.
@@ -177,6 +188,10 @@ impl Rules {
 
     pub(super) fn conflicts(&self, row: RowId) -> u32 {
         self.conflicts[usize::from(row.0)]
+    }
+
+    pub(super) fn by_route(&self, row: RowId) -> bool {
+        self.by_route & (1 << row.0) != 0
     }
 
     pub(super) fn kills(&self, row: RowId) -> u32 {
@@ -225,7 +240,7 @@ fn conflicts(policy: &Policy, row: &Row) -> u32 {
     };
     let own = of_peer(row);
     mask(policy.rows.iter().map(|other| {
-        other.name == row.name
+        (other.name == row.name && !row.by_route(policy))
             || (other.ordered && row.ordered)
             || of_peer(other).iter().any(|bucket| own.contains(bucket))
     }))

@@ -5,10 +5,12 @@ use super::counters::Counted;
 use super::io::{Answer, DropReason, Outcome, Output};
 use super::plan::Rules;
 use super::state::State;
-use super::write::{NONE, Paced, Stage};
+use super::write::{NONE, Paced, Stage, WriteState};
 use crate::governor::Class;
+use crate::key::MethodKey;
 use crate::policy::{PastHold, RowId};
 use crate::time::{Span, Time};
+use alloc::vec::Vec;
 
 /// What became of a peer's turn at the bot's bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +27,28 @@ pub(super) enum Turn {
 struct Look {
     /// Rows that wait, as bits.
     blocked: u32,
+    /// Routes that wait, of rows that wait by route.
+    routes: Vec<MethodKey>,
     wake: Time,
     turn: Turn,
     /// The first that waits for each of the bot's buckets alone.
     bots: [Option<Class>; 8],
 }
 
+impl Look {
+    fn block(&mut self, rules: &Rules, write: &WriteState) {
+        self.blocked |= rules.conflicts(write.row);
+        if rules.by_route(write.row) && !self.routes.contains(&write.method) {
+            self.routes.push(write.method);
+        }
+    }
+}
+
 impl State {
     /// Lets go all of the peer's line that can go now.
     pub(super) fn pump(&mut self, rules: &Rules, peer: u32, turn: Option<usize>) -> Turn {
-        let mut look = Look { blocked: 0, wake: Time::NEVER, turn: Turn::Unneeded, bots: [None; 8] };
+        let mut look =
+            Look { blocked: 0, routes: Vec::new(), wake: Time::NEVER, turn: Turn::Unneeded, bots: [None; 8] };
         let (mut at, mut overdue) = (0, false);
         while let Some(&id) = self.peers.get(peer).and_then(|state| state.line.get(at)) {
             if self.writes[id].shadowed {
@@ -81,11 +95,11 @@ impl State {
             }
             look.wake = look.wake.min(lapses);
             if !self.unsettled(rules, &self.writes[id]) {
-                look.blocked |= rules.conflicts(row);
+                look.block(rules, &self.writes[id]);
             }
             return true;
         }
-        let behind = look.blocked & bit(row) != 0;
+        let behind = look.blocked & bit(row) != 0 || look.routes.contains(&self.writes[id].method);
         let turn = turn.filter(|_| look.turn == Turn::Unneeded);
         let verdict = if behind {
             let cell = self.cell(rules, id);
@@ -127,7 +141,7 @@ impl State {
                 self.last_wait = Some((id, wait.why));
                 look.wake = look.wake.min(wait.wake.max(self.now));
                 if wait.holds_back {
-                    look.blocked |= rules.conflicts(row);
+                    look.block(rules, &self.writes[id]);
                 }
                 if let Some((slot, need)) = wait.bot {
                     if turn == Some(slot) && look.turn == Turn::Unneeded {

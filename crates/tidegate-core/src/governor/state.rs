@@ -50,6 +50,8 @@ pub(super) struct State {
     summaries: BTreeMap<Peer, Counters>,
     summary_at: Time,
     pub(super) seq: u64,
+    /// The last writes that ended, with their peer, route and release.
+    pub(super) ended: VecDeque<(Ticket, (u32, MethodKey, Time))>,
     /// Why the write that is being decided does not go now.
     pub(super) last_wait: Option<(u32, DropReason)>,
 }
@@ -78,6 +80,7 @@ impl State {
             summaries: BTreeMap::new(),
             summary_at: Time::NEVER,
             seq: 0,
+            ended: VecDeque::new(),
             last_wait: None,
         }
     }

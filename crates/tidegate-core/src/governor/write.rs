@@ -30,6 +30,8 @@ pub(super) struct WriteState {
     pub(super) peer: u32,
     /// For a write that goes at once and so has no peer state: whom a refusal would cool.
     pub(super) loose: Option<Peer>,
+    /// A key whose cooldown concerns it too.
+    pub(super) wider: Option<MethodKey>,
     pub(super) thread: Option<i64>,
     pub(super) message: Option<MessageKey>,
     pub(super) weight: u32,

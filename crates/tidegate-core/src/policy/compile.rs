@@ -107,6 +107,7 @@ fn split_families(policy: &mut Policy) {
 
 fn bucket(name: &str, raw: &RawBucket) -> Compiled<BucketDef> {
     let shape = match (&raw.bucket, &raw.window, &raw.spacing) {
+        (None, None, None) if raw.learned => Shape::Learned,
         (Some(rate), None, None) => {
             let (units, period) = parse_rate(rate)?;
             Shape::Token { units, period, burst: raw.burst.unwrap_or(units).clamp(1, 10_000) }
@@ -116,7 +117,7 @@ fn bucket(name: &str, raw: &RawBucket) -> Compiled<BucketDef> {
             Shape::Window { units, period, reserve: raw.reserve.unwrap_or(0).min(10_000) }
         }
         (None, None, Some(period)) => Shape::Spacing { period: parse_span(period)? },
-        _ => return Err("a bucket has exactly one of bucket, window and spacing".to_owned()),
+        _ => return Err("a bucket has exactly one of bucket, window, spacing and learned".to_owned()),
     };
     let scopes = [
         ("bot", BucketScope::Bot),
@@ -125,7 +126,11 @@ fn bucket(name: &str, raw: &RawBucket) -> Compiled<BucketDef> {
         ("peer + thread", BucketScope::Thread),
         ("message", BucketScope::Message),
         ("method", BucketScope::Method),
+        ("route", BucketScope::Route),
     ];
+    if (raw.scope == "route") != (shape == Shape::Learned) {
+        return Err("scope \"route\" and learned go together".to_owned());
+    }
     Ok(BucketDef {
         name: name.into(),
         scope: word("scope", &raw.scope, &scopes)?,
@@ -138,8 +143,13 @@ fn bucket(name: &str, raw: &RawBucket) -> Compiled<BucketDef> {
 }
 
 fn applies(text: &str) -> Compiled<Applies> {
-    let words =
-        [("all", Applies::All), ("private", Applies::Private), ("group", Applies::Group), ("forum", Applies::Forum)];
+    let words = [
+        ("all", Applies::All),
+        ("private", Applies::Private),
+        ("group", Applies::Group),
+        ("forum", Applies::Forum),
+        ("authorized", Applies::Authorized),
+    ];
     word("applies", text, &words)
 }
 

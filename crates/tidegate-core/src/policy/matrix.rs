@@ -96,6 +96,7 @@ fn applied(applies: Applies) -> &'static str {
         Applies::Private => "private",
         Applies::Group => "group",
         Applies::Forum => "forum",
+        Applies::Authorized => "authorized",
     }
 }
 
@@ -119,6 +120,7 @@ fn bucket(policy: &Policy, row: &Row, id: BucketId) -> String {
         Shape::Window { units, period, reserve } => {
             format!("window {}, reserve {reserve} for interactive", show_rate(*units, *period))
         }
+        Shape::Learned => "as the platform's answers tell".to_owned(),
         Shape::Spacing { period } => format!("spacing {}", show_span(*period)),
     };
     let whom = if *applies == Applies::All { String::new() } else { format!(", {} only", applied(*applies)) };

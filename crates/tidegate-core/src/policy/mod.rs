@@ -116,6 +116,8 @@ pub enum BucketScope {
     Message,
     /// Each method.
     Method,
+    /// Each route of a peer: method and major parameter together.
+    Route,
 }
 
 /// How a bucket counts.
@@ -144,6 +146,8 @@ pub enum Shape {
         /// How long.
         period: Span,
     },
+    /// As the platform's answers tell.
+    Learned,
 }
 
 /// Which peers.
@@ -157,6 +161,8 @@ pub enum Applies {
     Group,
     /// Groups known to have topics.
     Forum,
+    /// All that the bot's own token does: not webhooks and interactions, which carry one in their path.
+    Authorized,
 }
 
 impl Applies {
@@ -167,6 +173,7 @@ impl Applies {
             Self::Private => kind == PeerKind::Private,
             Self::Group => kind == PeerKind::Group,
             Self::Forum => kind == PeerKind::Group && forum,
+            Self::Authorized => kind != PeerKind::Group,
         }
     }
 }
@@ -388,7 +395,12 @@ impl Row {
 
     /// Whether a newer write of a message can take an older one's place.
     pub fn merges(&self) -> bool {
-        self.cells.iter().any(|cell| cell.dry == Dry::Merge)
+        self.partial || self.cells.iter().any(|cell| cell.dry == Dry::Merge)
+    }
+
+    /// Whether a held write keeps back only those of its own route, not all of its surface.
+    pub fn by_route(&self, policy: &Policy) -> bool {
+        !self.ordered && self.buckets.iter().any(|id| policy.bucket(*id).scope == BucketScope::Route)
     }
 
     fn matches(&self, call: &Call<'_>) -> bool {

@@ -52,6 +52,8 @@ pub(super) struct RawBucket {
     pub(super) window: Option<String>,
     pub(super) reserve: Option<u32>,
     pub(super) spacing: Option<String>,
+    #[serde(default)]
+    pub(super) learned: bool,
     pub(super) applies: Option<String>,
     /// `call`: a write takes one unit however many messages it makes.
     pub(super) weigh: Option<String>,

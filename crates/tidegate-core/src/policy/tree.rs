@@ -12,8 +12,10 @@ use super::{Policy, compile, quantity, raw::RawPolicy};
 use crate::time::Span;
 
 /// The tables that are compiled in.
-pub(super) const BUILTIN: [(&str, &str); 2] = [
+pub(super) const BUILTIN: [(&str, &str); 4] = [
     ("telegram", include_str!("../../policies/telegram.toml")),
+    ("discord", include_str!("../../policies/discord.toml")),
+    ("discord-agent", include_str!("../../policies/discord-agent.toml")),
     ("telegram-forum", include_str!("../../policies/telegram-forum.toml")),
 ];
 

@@ -78,6 +78,7 @@ impl Facts {
             row: self.row,
             method: self.method,
             peer: self.args.peer().cloned(),
+            wider: None,
             thread: self.args.thread,
             message: self.message,
             class: self.class,

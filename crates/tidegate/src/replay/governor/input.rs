@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use tidegate_core::discord::Headers;
 use tidegate_core::governor::{Answer, Class, Input, RefusedScope, Scope, Ticket};
 use tidegate_core::{MethodKey, Peer, Span, Time};
 
@@ -16,7 +17,6 @@ pub(in crate::replay) enum Line {
     Deferred(Deferred),
     Cancel(Cancel),
     Cooldown(Cooldown),
-    #[expect(dead_code, reason = "read, so that a trace is checked; no shipped row learns")]
     Learned(Learned),
     Migrate(Migrate),
     Set(Map<String, Value>),
@@ -78,8 +78,9 @@ enum ScopeName {
     Bot,
     Peer,
     Method,
-    #[serde(alias = "route", alias = "user", alias = "shared")]
+    #[serde(alias = "route", alias = "user")]
     PeerMethod,
+    Shared,
 }
 
 #[derive(Deserialize)]
@@ -110,7 +111,6 @@ pub(in crate::replay) struct Cooldown {
 /// What an answer's headers teach.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what a trace may hold")]
 pub(in crate::replay) struct Learned {
     #[serde(deserialize_with = "ticket")]
     ticket: Ticket,
@@ -147,9 +147,14 @@ pub(super) fn class(name: &str) -> Result<Class, String> {
 
 impl Line {
     /// What the gate is told by a line that says it all.
-    pub(super) fn into_input(self) -> Result<Input, String> {
+    pub(super) fn into_input(self, method: impl Fn(&str) -> MethodKey) -> Result<Input, String> {
         Ok(match self {
-            Self::Write(_) | Self::Set(_) | Self::Learned(_) | Self::Tick => Input::Tick,
+            Self::Write(_) | Self::Set(_) | Self::Tick => Input::Tick,
+            Self::Learned(Learned { ticket, hash, limit, remaining, reset_after_ms }) => {
+                let reset_after = Span::from_millis(reset_after_ms.0);
+                let headers = Headers { hash: MethodKey::of(&hash).0, limit, remaining, reset_after };
+                Input::Learned { ticket, headers: Some(headers) }
+            }
             Self::Done(Done { ticket, result }) => Input::Done {
                 ticket,
                 result: match result {
@@ -166,6 +171,7 @@ impl Line {
                     ScopeName::Peer => RefusedScope::Peer,
                     ScopeName::Method => RefusedScope::Method,
                     ScopeName::PeerMethod => RefusedScope::PeerMethod,
+                    ScopeName::Shared => RefusedScope::Wider,
                 }),
             },
             Self::Deferred(Deferred { ticket, bucket, until_ms }) => {
@@ -173,7 +179,7 @@ impl Line {
             }
             Self::Cancel(Cancel { ticket }) => Input::Cancel { ticket },
             Self::Cooldown(line) => {
-                Input::Cooldown { duration: Span::from_millis(line.for_ms.0), scope: line.into_scope()? }
+                Input::Cooldown { duration: Span::from_millis(line.for_ms.0), scope: line.into_scope(method)? }
             }
             Self::Migrate(Migrate { from, to }) => {
                 Input::Migrate { from: Peer::parse(&from.0), to: Peer::parse(&to.0) }
@@ -185,15 +191,13 @@ impl Line {
 }
 
 impl Cooldown {
-    fn into_scope(self) -> Result<Scope, String> {
+    fn into_scope(self, key: impl Fn(&str) -> MethodKey) -> Result<Scope, String> {
         let named = (self.scope, self.peer, self.method);
         Ok(match named {
             (ScopeName::Bot, None, None) => Scope::Bot,
             (ScopeName::Peer, Some(peer), None) => Scope::Peer(Peer::parse(&peer.0)),
-            (ScopeName::Method, None, Some(method)) => Scope::Method(MethodKey::of(&method)),
-            (ScopeName::PeerMethod, Some(peer), Some(method)) => {
-                Scope::PeerMethod(Peer::parse(&peer.0), MethodKey::of(&method))
-            }
+            (ScopeName::Method, None, Some(method)) => Scope::Method(key(&method)),
+            (ScopeName::PeerMethod, Some(peer), Some(method)) => Scope::PeerMethod(Peer::parse(&peer.0), key(&method)),
             _ => {
                 let expected = "scope bot alone, peer with \"peer\", method with \"method\", peer_method with both";
                 return Err(format!("cooldown: expected {expected}"));

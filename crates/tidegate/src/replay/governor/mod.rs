@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use tidegate_core::discord::Route;
 use tidegate_core::governor::{Governor, Input, Write};
-use tidegate_core::policy::{Call, Policy};
+use tidegate_core::policy::{Call, Platform, Policy};
 use tidegate_core::{MessageKey, MethodKey, Peer, Span, field};
 
 use super::driver;
@@ -60,7 +61,7 @@ impl driver::Codec for Codec {
                 self.change(changes)?;
                 Input::Policy(Arc::clone(&self.policy))
             }
-            other => other.into_input()?,
+            other => other.into_input(|method| self.method(method))?,
         })
     }
 
@@ -89,24 +90,41 @@ impl Codec {
     }
 
     fn write(&self, line: input::Write) -> Result<Write, String> {
+        let route = self.route(&line.method).map(|route| route.with_fields(line.fields.iter().map(String::as_str)));
+        let named = line.peer.map(|peer| Peer::parse(&peer.0));
         let call = Call {
-            method: &line.method,
-            has_chat: line.peer.is_some(),
+            method: route.as_ref().map_or(&line.method, |route| &route.template),
+            has_chat: named.is_some(),
             rich: line.fields.iter().any(|name| name == "rich_message"),
         };
         Ok(Write {
             ticket: line.ticket,
             row: self.policy.row_of(&call),
-            method: MethodKey::of(&line.method),
-            peer: line.peer.map(|peer| Peer::parse(&peer.0)),
+            method: MethodKey::of(call.method),
+            wider: route.as_ref().and_then(|route| route.webhook),
+            peer: named.or_else(|| route.as_ref().and_then(|route| route.peer.clone())),
             thread: line.thread,
-            message: line.message.map(|message| MessageKey::of(&message.0)),
+            message: match line.message {
+                Some(message) => Some(MessageKey::of(&message.0)),
+                None => route.and_then(|route| route.message),
+            },
             class: line.class.map(|class| input::class(&class)).transpose()?,
             weight: line.weight.max(1),
             fields: line.fields.iter().map(|name| field(name)).collect(),
             max_hold: line.max_hold_ms.map(|ms| Span::from_millis(ms.0.min(LONGEST_HOLD_MS))),
             auto_hold: None,
         })
+    }
+
+    /// A method that is a verb and a path, where the platform's are.
+    fn route(&self, method: &str) -> Option<Route> {
+        let (verb, path) = method.split_once(' ').filter(|_| self.policy.platform == Platform::Discord)?;
+        // A trace has no time of day: its messages are new.
+        Some(Route::parse(verb, path.trim(), 0, |token| MethodKey::of(token).0))
+    }
+
+    fn method(&self, method: &str) -> MethodKey {
+        self.route(method).map_or_else(|| MethodKey::of(method), |route| route.method)
     }
 }
 
