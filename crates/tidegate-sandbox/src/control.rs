@@ -38,7 +38,7 @@ pub(crate) struct Asked(Fields);
 
 impl Asked {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str()).filter(|it| !it.is_empty())
+        self.0.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str()).filter(|it| !it.is_empty())
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<u64> {

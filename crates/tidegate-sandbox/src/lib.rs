@@ -13,6 +13,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_raw_string_hashes))]
 
 mod control;
+pub mod discord;
 mod http;
 mod lru;
 mod marks;
@@ -21,6 +22,7 @@ mod scripts;
 mod server;
 mod store;
 pub mod telegram;
+mod time;
 mod tokens;
 
 pub use server::Handle;

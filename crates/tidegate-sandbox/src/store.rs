@@ -165,6 +165,17 @@ impl<K: Eq + Hash + Clone> Store<K> {
         Some(&self.chats.get(key)?.get(&id)?.view.text)
     }
 
+    /// What a message shows, unless it was deleted.
+    pub(crate) fn content(&self, key: &K, id: i64) -> Option<&Content> {
+        let stored = self.chats.get(key)?.get(&id)?;
+        (!stored.view.deleted).then_some(&stored.content)
+    }
+
+    /// Whether a message was deleted; `None` if it is not remembered.
+    pub(crate) fn is_deleted(&self, key: &K, id: i64) -> Option<bool> {
+        Some(self.chats.get(key)?.get(&id)?.view.deleted)
+    }
+
     pub(crate) fn views(&self, key: &K) -> Vec<MessageView> {
         self.chats.get(key).map(|messages| messages.values().map(|it| it.view.clone()).collect()).unwrap_or_default()
     }

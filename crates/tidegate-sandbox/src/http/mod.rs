@@ -17,7 +17,9 @@ const KEPT_MAX: usize = 1 << 20;
 /// What a request carries.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
-    /// Text by name, in the order found.
+    /// What stands behind the question mark.
+    pub(crate) query: Vec<(String, String)>,
+    /// Text of a form, by name, in the order found.
     pub(crate) pairs: Vec<(String, String)>,
     /// A JSON body.
     pub(crate) json: Map<String, Value>,
@@ -50,7 +52,7 @@ pub(crate) fn form(text: &str) -> Vec<(String, String)> {
 
 /// Reads query and body of a request to the end; a body of more than `body_max` bytes is refused.
 pub(crate) async fn fields(request: Request<Incoming>, body_max: u64) -> Result<Fields, BodyFault> {
-    let mut fields = Fields { pairs: form(request.uri().query().unwrap_or_default()), ..Fields::default() };
+    let mut fields = Fields { query: form(request.uri().query().unwrap_or_default()), ..Fields::default() };
     let (head, body) = request.into_parts();
     let kind = header(&head.headers, CONTENT_TYPE.as_str()).to_owned();
     let length: Option<u64> = header(&head.headers, CONTENT_LENGTH.as_str()).parse().ok();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::meter::micros;
+use crate::time::micros;
 
 const SECOND_US: u64 = 1_000_000;
 

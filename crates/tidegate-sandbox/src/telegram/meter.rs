@@ -1,13 +1,9 @@
 //! Counts one limit, from scratch and by the book: a list of what came, recounted.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use super::limits::Rate;
-
-pub(crate) fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
+use crate::time::micros;
 
 /// What a call weighs in a window at most; Telegram takes 100 ids in one call.
 pub(crate) const WEIGHT_MAX: u32 = 100;

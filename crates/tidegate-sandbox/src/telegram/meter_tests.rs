@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 
 const SECOND_US: u64 = 1_000_000;

@@ -10,7 +10,7 @@ use super::check;
 use super::journal::{Journal, LogEntry};
 use super::limits::{Bounds, Limits};
 use super::message::text_of;
-use super::meter::{Meter, least_room, longest_wait_us, micros, take_all};
+use super::meter::{Meter, least_room, longest_wait_us, take_all};
 use super::methods::{Act, Family, Method, find};
 use super::polls::Polls;
 use super::script::{Forced, Script};
@@ -19,6 +19,7 @@ use crate::lru::Lru;
 use crate::marks::{beginning, marker};
 use crate::scripts::Scripts;
 use crate::store::Store;
+use crate::time::micros;
 use crate::tokens::Tokens;
 
 /// What a [`Model`] is made of.

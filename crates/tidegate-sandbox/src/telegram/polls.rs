@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::call::{Answer, Args};
-use super::meter::micros;
+use crate::time::micros;
 
 /// The Bot API server cuts longer polls to this (`LONG_POLL_MAX_TIMEOUT` of telegram-bot-api).
 pub(crate) const TIMEOUT_MAX_S: u64 = 50;

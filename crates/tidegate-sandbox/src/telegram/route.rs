@@ -46,7 +46,7 @@ pub(super) async fn answer(shared: Arc<Shared<Model>>, request: Request<Incoming
             return Ok(reply(Answer::error(400, "Bad Request: can't parse request as JSON object")));
         }
         Ok(fields) => {
-            for (name, value) in fields.pairs {
+            for (name, value) in fields.query.into_iter().chain(fields.pairs) {
                 call.args.push(name, value);
             }
             call.args.extend_json(fields.json);
