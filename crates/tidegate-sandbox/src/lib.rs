@@ -15,9 +15,9 @@
 mod control;
 pub mod discord;
 mod http;
+mod journal;
 mod lru;
 mod marks;
-mod ring;
 mod scripts;
 mod server;
 mod store;

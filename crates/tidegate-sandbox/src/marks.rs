@@ -18,6 +18,33 @@ pub(crate) struct Flow {
     pub(crate) gap: Gaps,
 }
 
+impl Flow {
+    pub(crate) fn summary(&self) -> FlowStats {
+        FlowStats {
+            units: self.units,
+            inversions: self.order.inversions,
+            duplicates: self.order.duplicates,
+            edit_inversions: self.edit_inversions,
+            gap: self.gap.summary(),
+        }
+    }
+}
+
+/// Figures of what came through to one chat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FlowStats {
+    /// Messages sent and edits made.
+    pub units: u64,
+    /// Accepted sends whose marker (`#12`) is lower than one accepted before.
+    pub inversions: u64,
+    /// Accepted sends whose marker was accepted before (of the last 256 markers).
+    pub duplicates: u64,
+    /// Accepted edits whose marker is lower than the one that stood in that message.
+    pub edit_inversions: u64,
+    /// Delays between accepted sends and edits.
+    pub gap: GapStats,
+}
+
 /// Whether the markers (`#12`) of what was sent to a chat come in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {

@@ -131,7 +131,7 @@ impl Model {
             None => overall.window.take(now_us, rate).map_err(|standing| (standing.left_us, true)),
         };
         let Err((wait_us, foreseeable)) = wait else { return Ok(()) };
-        self.journal.into_global += u64::from(foreseeable);
+        self.misuse.into_global += u64::from(foreseeable);
         case.entry.refused(Scope::Global, wait_us, foreseeable);
         Err(refusal::global(wait_us))
     }

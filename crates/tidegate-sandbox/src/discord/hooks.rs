@@ -54,7 +54,7 @@ impl Model {
             return self.create_webhook(case, id);
         }
         if self.webhooks.peek(&id).is_some_and(|webhook| webhook.dead) {
-            self.journal.into_dead_webhook += 1;
+            self.misuse.into_dead_webhook += 1;
             return Answer::error(404, 10015, "Unknown Webhook");
         }
         let channel = self.hook_channel(id, token);

@@ -1,11 +1,9 @@
 //! What happened: figures in all, by route and by channel, and a log of every call.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use serde::Serialize;
 
 use super::refusal::Scope;
-use crate::ring::Ring;
+use crate::journal::Entry;
 
 /// Figures of a route, a channel, or all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -136,43 +134,35 @@ impl LogEntry {
     }
 }
 
-#[derive(Default)]
-pub(crate) struct Journal {
-    log: Ring<LogEntry>,
-    pub(crate) total: Tally,
-    pub(crate) by_route: BTreeMap<String, Tally>,
-    pub(crate) by_status: BTreeMap<u16, u64>,
-    /// Calls into a cooldown over all routes that was known.
-    pub(crate) into_global: u64,
-    /// Calls to webhooks that are gone.
-    pub(crate) into_dead_webhook: u64,
-    /// Calls that would have been exempt from the limit over all routes, had they not carried `Authorization`.
-    pub(crate) needless_authorization: u64,
+pub(crate) type Journal = crate::journal::Journal<LogEntry>;
+
+impl Entry for LogEntry {
+    type Tally = Tally;
+
+    fn status(&self) -> u16 {
+        self.status
+    }
+
+    fn name(&self) -> &str {
+        &self.route
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        tally.add(self);
+    }
+
+    fn numbered(self, seq: u64) -> Self {
+        Self { seq, ..self }
+    }
 }
 
-impl Journal {
-    /// Unknown routes must not fill the table.
-    const ROUTES_MAX: usize = 512;
-
-    pub(crate) fn new(log_max: usize) -> Self {
-        Self { log: Ring::new(log_max), ..Self::default() }
-    }
-
-    /// An empty one whose numbers go on where another ended.
-    pub(crate) fn after(old: &Self) -> Self {
-        Self { log: Ring::after(&old.log), ..Self::default() }
-    }
-
-    pub(crate) fn record(&mut self, entry: LogEntry) {
-        self.total.add(&entry);
-        *self.by_status.entry(entry.status).or_default() += 1;
-        if self.by_route.len() < Self::ROUTES_MAX || self.by_route.contains_key(&entry.route) {
-            self.by_route.entry(entry.route.clone()).or_default().add(&entry);
-        }
-        self.log.push(|seq| LogEntry { seq, ..entry });
-    }
-
-    pub(crate) fn log(&self) -> &VecDeque<LogEntry> {
-        self.log.entries()
-    }
+/// What an entry does not show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Misuse {
+    /// Calls into a cooldown over all routes that was known.
+    pub into_global: u64,
+    /// Calls to webhooks that are gone.
+    pub into_dead_webhook: u64,
+    /// Calls to interactions and token webhooks that carried `Authorization`, and so counted over all routes.
+    pub needless_authorization: u64,
 }

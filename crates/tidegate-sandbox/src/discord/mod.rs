@@ -36,7 +36,7 @@ mod stats;
 mod window;
 
 pub use call::{Answer, Call, Content, Verdict};
-pub use journal::{LogEntry, Tally};
+pub use journal::{LogEntry, Misuse, Tally};
 pub use limits::{BanShape, Bounds, Limits, Rate};
 pub use model::{Gateway, Model, Settings};
 pub use refusal::Scope;
@@ -44,6 +44,6 @@ pub use script::{Forced, Script};
 pub use server::{Handle, Options, serve, serve_on};
 pub use stats::{AddressStats, ChannelStats, Sizes, Stats};
 
-pub use crate::marks::GapStats;
+pub use crate::marks::{FlowStats, GapStats};
 pub use crate::store::{Edit, MessageView};
 pub use crate::tokens::Tokens;

@@ -10,7 +10,7 @@ use super::auth::{self, Caller, Owner};
 use super::call::{Answer, Call, Content, Verdict};
 use super::gate::{Bucket, BucketKey, Hidden, HiddenWindow, Overall};
 use super::hooks::{Interaction, Webhook};
-use super::journal::{Journal, LogEntry, Tally};
+use super::journal::{Journal, LogEntry, Misuse, Tally};
 use super::limits::{Bounds, Limits};
 use super::refusal::{self, Scope};
 use super::route::{Kind, Major, Route};
@@ -111,6 +111,7 @@ pub struct Model {
     pub(crate) interactions: Lru<u64, Interaction>,
     pub(crate) store: Store<u64>,
     pub(crate) journal: Journal,
+    pub(crate) misuse: Misuse,
     pub(crate) scripts: Scripts<Script>,
     pub(crate) now_us: u64,
     /// Moment of the last reset: what the log counts from.
@@ -151,6 +152,7 @@ impl Model {
             interactions: Lru::new(bounds.interactions),
             store: Store::new(bounds.store(), 0),
             journal: Journal::new(bounds.log),
+            misuse: Misuse::default(),
             scripts: Scripts::new(bounds.scripts),
             now_us: 0,
             zero_us: 0,
@@ -182,7 +184,7 @@ impl Model {
             ..LogEntry::default()
         };
         if route.has_own_token() && call.authorization.is_some() {
-            self.journal.needless_authorization += 1;
+            self.misuse.needless_authorization += 1;
         }
         let told_us = now_us.saturating_add(micros(call.answer_after));
         let mut case = Case { now_us, told_us, call, route, caller, unauthorized, entry };

@@ -194,7 +194,7 @@ fn callbacks_and_token_webhooks_are_exempt_unless_they_are_authorized() {
         0 429 global -/- - wait 1 1.0
     "#]]
     .assert_eq(&seen);
-    assert_eq!(model.stats().needless_authorization, 2);
+    assert_eq!(model.stats().misuse.needless_authorization, 2);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_dead_webhook_stays_dead_and_an_unknown_message_does_not_kill_it() {
         2 404 4/5 2.000
     "#]]
     .assert_eq(&seen);
-    assert_eq!(model.stats().into_dead_webhook, 2);
+    assert_eq!(model.stats().misuse.into_dead_webhook, 2);
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn a_refusal_is_foreseeable_only_once_its_headers_have_arrived() {
     assert_eq!(counts(&model), (1, 1));
     // What was learned holds in the next window, too.
     for _ in 0..6 {
-        model.call(Duration::from_millis(5000), &late(100));
+        model.call(Duration::from_secs(5), &late(100));
     }
     assert_eq!(counts(&model), (1, 2));
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::journal::{Journal, LogEntry, Tally};
+use super::journal::{Journal, LogEntry, Misuse, Tally};
 use super::model::{Channel, Model, Settings};
-use crate::marks::GapStats;
+use crate::marks::FlowStats;
 use crate::store::{MessageView, Store};
 
 /// Figures of one address.
@@ -36,16 +36,9 @@ pub struct ChannelStats {
     /// Calls.
     #[serde(flatten)]
     pub tally: Tally,
-    /// Messages sent and edits made.
-    pub units: u64,
-    /// Accepted sends whose marker (`#12`) is lower than one accepted before.
-    pub inversions: u64,
-    /// Accepted sends whose marker was accepted before (of the last 256 markers).
-    pub duplicates: u64,
-    /// Accepted edits whose marker is lower than the one that stood in that message.
-    pub edit_inversions: u64,
-    /// Delays between accepted sends and edits.
-    pub gap: GapStats,
+    /// What came through.
+    #[serde(flatten)]
+    pub flow: FlowStats,
 }
 
 /// All figures.
@@ -60,12 +53,9 @@ pub struct Stats {
     pub bans: u64,
     /// Calls into a ban.
     pub into_ban: u64,
-    /// Calls into a cooldown over all routes that was known.
-    pub into_global: u64,
-    /// Calls to webhooks that are gone.
-    pub into_dead_webhook: u64,
-    /// Calls to interactions and token webhooks that carried `Authorization`, and so counted over all routes.
-    pub needless_authorization: u64,
+    /// Calls that were in vain.
+    #[serde(flatten)]
+    pub misuse: Misuse,
     /// Order inversions of all channels.
     pub inversions: u64,
     /// Duplicates of all channels.
@@ -120,8 +110,8 @@ impl Model {
         let mut channels: Vec<ChannelStats> = self.channels.iter().map(|(id, it)| channel_stats(*id, it)).collect();
         channels.sort_by(|a, b| (b.tally.refused_429, &a.channel).cmp(&(a.tally.refused_429, &b.channel)));
         let sum = |figure: fn(&ChannelStats) -> u64| channels.iter().map(figure).sum();
-        let (inversions, duplicates) = (sum(|channel| channel.inversions), sum(|channel| channel.duplicates));
-        let edit_inversions = sum(|channel| channel.edit_inversions);
+        let (inversions, duplicates) = (sum(|channel| channel.flow.inversions), sum(|channel| channel.flow.duplicates));
+        let edit_inversions = sum(|channel| channel.flow.edit_inversions);
         let channels_total = channels.len();
         channels.truncate(CHANNELS_MAX);
         let addresses = self.address_stats();
@@ -130,14 +120,12 @@ impl Model {
             total: self.journal.total.clone(),
             bans: addresses.iter().map(|address| address.bans).sum(),
             into_ban: addresses.iter().map(|address| address.into_ban).sum(),
-            into_global: self.journal.into_global,
-            into_dead_webhook: self.journal.into_dead_webhook,
-            needless_authorization: self.journal.needless_authorization,
+            misuse: self.misuse,
             inversions,
             duplicates,
             edit_inversions,
             by_status: self.journal.by_status.clone(),
-            by_route: self.journal.by_route.clone(),
+            by_route: self.journal.by_name.clone(),
             addresses,
             channels_total,
             channels,
@@ -206,14 +194,5 @@ impl Model {
 }
 
 fn channel_stats(id: u64, channel: &Channel) -> ChannelStats {
-    let flow = &channel.flow;
-    ChannelStats {
-        channel: id.to_string(),
-        tally: channel.tally.clone(),
-        units: flow.units,
-        inversions: flow.order.inversions,
-        duplicates: flow.order.duplicates,
-        edit_inversions: flow.edit_inversions,
-        gap: flow.gap.summary(),
-    }
+    ChannelStats { channel: id.to_string(), tally: channel.tally.clone(), flow: channel.flow.summary() }
 }

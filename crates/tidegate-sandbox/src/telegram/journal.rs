@@ -1,10 +1,8 @@
 //! What happened: figures in all, by method and by chat, and a log of every call.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use serde::Serialize;
 
-use crate::ring::Ring;
+use crate::journal::Entry;
 
 /// Figures of a method, a chat, or all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -74,41 +72,24 @@ pub struct LogEntry {
     pub forced: bool,
 }
 
-#[derive(Default)]
-pub(crate) struct Journal {
-    log: Ring<LogEntry>,
-    pub(crate) total: Tally,
-    pub(crate) by_method: BTreeMap<String, Tally>,
-    pub(crate) by_status: BTreeMap<u16, u64>,
-}
+pub(crate) type Journal = crate::journal::Journal<LogEntry>;
 
-impl Journal {
-    /// Names of unknown methods must not fill the table.
-    const METHODS_MAX: usize = 512;
+impl Entry for LogEntry {
+    type Tally = Tally;
 
-    pub(crate) fn new(log_max: usize) -> Self {
-        Self { log: Ring::new(log_max), ..Self::default() }
+    fn status(&self) -> u16 {
+        self.status
     }
 
-    /// An empty one whose numbers go on where another ended.
-    pub(crate) fn after(old: &Self) -> Self {
-        Self { log: Ring::after(&old.log), ..Self::default() }
+    fn name(&self) -> &str {
+        &self.method
     }
 
-    pub(crate) fn record(&mut self, entry: LogEntry) {
-        self.total.add(&entry);
-        *self.by_status.entry(entry.status).or_default() += 1;
-        if self.by_method.len() < Self::METHODS_MAX || self.by_method.contains_key(&entry.method) {
-            self.by_method.entry(entry.method.clone()).or_default().add(&entry);
-        }
-        self.log.push(|seq| LogEntry { seq, ..entry });
+    fn count(&self, tally: &mut Tally) {
+        tally.add(self);
     }
 
-    pub(crate) fn log(&self) -> &VecDeque<LogEntry> {
-        self.log.entries()
+    fn numbered(self, seq: u64) -> Self {
+        Self { seq, ..self }
     }
 }
-
-#[cfg(test)]
-#[path = "journal_tests.rs"]
-mod tests;

@@ -38,6 +38,6 @@ pub use script::{Forced, Script};
 pub use server::{Handle, Options, serve, serve_on};
 pub use stats::{BanStats, ChatStats, Sizes, Stats};
 
-pub use crate::marks::GapStats;
+pub use crate::marks::{FlowStats, GapStats};
 pub use crate::store::{Edit, MessageView};
 pub use crate::tokens::Tokens;

@@ -26,7 +26,7 @@ fn a_name_is_the_same_chat_as_its_number() {
         json!({"id": id, "type": "channel", "username": "news", "title": "Channel news"})
     );
     assert_eq!(send(&mut model, 0, id, "#2").answer.json()["result"]["message_id"], 2);
-    assert_eq!(model.chat_stats(123456, "@NEWS").unwrap().units, 2);
+    assert_eq!(model.chat_stats(123456, "@NEWS").unwrap().flow.units, 2);
 }
 
 #[test]
@@ -40,8 +40,9 @@ fn markers_tell_order_duplicates_and_edits_that_go_back() {
         model.call(ms(4000), &edit);
     }
     let chat = model.chat_stats(123456, "-5").unwrap();
-    assert_eq!((chat.inversions, chat.duplicates, chat.edit_inversions, chat.units), (1, 1, 1, 7));
-    assert_eq!((chat.gap.count, chat.gap.min_ms, chat.gap.max_ms), (6, 0, 4000));
+    let flow = &chat.flow;
+    assert_eq!((flow.inversions, flow.duplicates, flow.edit_inversions, flow.units), (1, 1, 1, 7));
+    assert_eq!((chat.flow.gap.count, chat.flow.gap.min_ms, chat.flow.gap.max_ms), (6, 0, 4000));
     let messages = model.messages(123456, "-5");
     let texts: Vec<&str> = messages[0].edits.iter().map(|edit| edit.text.as_str()).collect();
     assert_eq!((messages[0].text.as_str(), texts, messages.len()), ("#11", vec!["#10", "#12", "#11"], 4));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::chat::{Chat, ChatKey, Peer, channel_id};
 use super::journal::{Journal, LogEntry, Tally};
 use super::model::{Model, Settings};
-use crate::marks::GapStats;
+use crate::marks::FlowStats;
 use crate::store::{MessageView, Store};
 
 /// A ban in force.
@@ -41,16 +41,9 @@ pub struct ChatStats {
     /// Calls.
     #[serde(flatten)]
     pub tally: Tally,
-    /// Messages sent and edits made.
-    pub units: u64,
-    /// Accepted sends whose marker (`#12`) is lower than one accepted before.
-    pub inversions: u64,
-    /// Accepted sends whose marker was accepted before (of the last 256 markers).
-    pub duplicates: u64,
-    /// Accepted edits whose marker is lower than the one that stood in that message.
-    pub edit_inversions: u64,
-    /// Delays between accepted sends and edits.
-    pub gap: GapStats,
+    /// What came through.
+    #[serde(flatten)]
+    pub flow: FlowStats,
     /// The supergroup it became.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migrated_to: Option<i64>,
@@ -108,8 +101,8 @@ impl Model {
         let mut chats: Vec<ChatStats> = self.chats.iter().map(|(key, chat)| chat_stats(key, chat)).collect();
         chats.sort_by(|a, b| (b.tally.refused_429, a.bot, &a.chat).cmp(&(a.tally.refused_429, b.bot, &b.chat)));
         let sum = |figure: fn(&ChatStats) -> u64| chats.iter().map(figure).sum();
-        let (inversions, duplicates) = (sum(|chat| chat.inversions), sum(|chat| chat.duplicates));
-        let edit_inversions = sum(|chat| chat.edit_inversions);
+        let (inversions, duplicates) = (sum(|chat| chat.flow.inversions), sum(|chat| chat.flow.duplicates));
+        let edit_inversions = sum(|chat| chat.flow.edit_inversions);
         let chats_total = chats.len();
         chats.truncate(CHATS_MAX);
         Stats {
@@ -119,7 +112,7 @@ impl Model {
             duplicates,
             edit_inversions,
             by_status: self.journal.by_status.clone(),
-            by_method: self.journal.by_method.clone(),
+            by_method: self.journal.by_name.clone(),
             bans: self.bans(),
             chats_total,
             chats,
@@ -208,17 +201,12 @@ impl Model {
 }
 
 fn chat_stats(key: &ChatKey, chat: &Chat) -> ChatStats {
-    let flow = &chat.flow;
     ChatStats {
         bot: key.bot,
         chat: key.peer.to_string(),
         username: chat.username.clone(),
         tally: chat.tally.clone(),
-        units: flow.units,
-        inversions: flow.order.inversions,
-        duplicates: flow.order.duplicates,
-        edit_inversions: flow.edit_inversions,
-        gap: flow.gap.summary(),
+        flow: chat.flow.summary(),
         migrated_to: chat.migrated_to,
     }
 }

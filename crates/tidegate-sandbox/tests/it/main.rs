@@ -3,6 +3,7 @@
 
 mod client;
 mod control;
+mod discord;
 mod limits;
 mod requests;
 mod updates;

@@ -1,4 +1,6 @@
-use super::*;
+use crate::telegram::LogEntry;
+
+type Journal = super::Journal<LogEntry>;
 
 #[test]
 fn the_log_is_a_ring_and_its_numbers_go_on() {
@@ -18,6 +20,6 @@ fn names_of_unknown_methods_do_not_fill_the_table() {
     for number in 0..10_000 {
         journal.record(LogEntry { method: format!("m{number}"), ..LogEntry::default() });
     }
-    assert_eq!(journal.by_method.len(), Journal::METHODS_MAX);
+    assert_eq!(journal.by_name.len(), Journal::NAMES_MAX);
     assert_eq!(journal.total.calls, 10_000);
 }
