@@ -2,4 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails loudly")]
 
 mod golden;
+mod properties;
 mod purity;
+mod reference;
+mod world;
