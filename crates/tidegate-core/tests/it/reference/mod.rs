@@ -215,8 +215,10 @@ impl Judge {
         let (peer, whole) = (write.peer.clone(), write.surface.cools_its_peer());
         match (scope, peer) {
             (Some(RefusedScope::Bot), _) => self.cool(None, until),
-            (Some(RefusedScope::Peer) | None, Some(peer)) if scope.is_some() || whole => {
-                self.cool(Some(peer.clone()), until);
+            (Some(RefusedScope::Peer) | None, Some(peer)) => {
+                if whole {
+                    self.cool(Some(peer.clone()), until);
+                }
                 self.escalate(peer, until);
             }
             _ => {}
@@ -230,15 +232,10 @@ impl Judge {
         if self.table == Table::Forum {
             return;
         }
-        let recent: Vec<Time> = self
-            .refusals
-            .values()
-            .filter(|(at, _)| now.since(*at) <= Span::from_secs(10))
-            .map(|(_, until)| *until)
-            .collect();
-        if recent.len() >= 3 {
-            let earliest = recent.into_iter().min().unwrap_or(now);
-            self.cool(None, earliest.min(now + Span::from_secs(5)));
+        let recent = self.refusals.values().filter(|(at, until)| now.since(*at) <= Span::from_secs(10) && now < *until);
+        let ends: Vec<Time> = recent.map(|(_, until)| *until).collect();
+        if let (3.., Some(earliest)) = (ends.len(), ends.iter().min()) {
+            self.cool(None, (*earliest).min(now + Span::from_secs(5)));
         }
     }
 
