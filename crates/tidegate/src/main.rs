@@ -3,6 +3,8 @@
 mod admin;
 mod bots;
 mod config;
+mod discord;
+mod governed;
 mod log;
 mod policy_command;
 mod proxy;
@@ -59,13 +61,16 @@ enum Command {
         /// Where the fake Telegram listens
         #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9000")]
         telegram: std::net::SocketAddr,
+        /// Where the fake Discord listens
+        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9001")]
+        discord: std::net::SocketAddr,
         /// Real seconds of one platform second
         #[arg(long, default_value_t = 1.0)]
         scale: f64,
     },
     /// Prints a policy's matrix, or those of all policies
     Policy {
-        /// Which policy: telegram, telegram-forum
+        /// Which policy: telegram, telegram-forum, discord, discord-agent
         name: Option<String>,
         /// How it is printed
         #[arg(long, value_enum, default_value = "markdown")]
@@ -86,7 +91,7 @@ fn main() -> ExitCode {
             replay::run(&gate, io::stdin().lock(), io::BufWriter::new(io::stdout().lock()))
         }
         Some(Command::Status { admin, json }) => ran(status_command::run(&admin, json)),
-        Some(Command::Sandbox { telegram, scale }) => ran(sandbox_command::run(telegram, scale)),
+        Some(Command::Sandbox { telegram, discord, scale }) => ran(sandbox_command::run(telegram, discord, scale)),
         Some(Command::Policy { name, format }) => policy_command::run(name.as_deref(), format),
     }
 }

@@ -9,7 +9,7 @@ use crate::serve::Shared;
 
 pub(super) fn text(shared: &Shared) -> String {
     let mut out = String::new();
-    let bots = shared.telegram.bots.list();
+    let bots = shared.bots();
     // Any client can name any number of tokens; only those that the platform took have series of their own.
     let (taken, untried): (Vec<_>, Vec<_>) = bots.iter().partition(|bot| bot.standing.is_proven());
     let counters: Vec<(&Bot, Vec<Count>)> = taken.iter().map(|bot| (bot.as_ref(), bot.counters())).collect();
@@ -36,10 +36,18 @@ pub(super) fn text(shared: &Shared) -> String {
     levels("tidegate_cooldowns", "Refusals by the platform that have not run out.", &|bot, _| {
         bot.memory.refusals(shared.clock.now()).len()
     });
+    let address = shared.discord.address.figures(shared.clock.now());
+    let banned = address.banned.map_or(0, tidegate_core::Span::as_secs_ceil);
     let totals = [
         ("tidegate_bots", "Bots whose token the platform took.", taken.len()),
         ("tidegate_bots_untried", "Bots whose token never worked.", untried.len()),
         ("tidegate_connections", "Connections of clients.", shared.connections.used()),
+        ("tidegate_discord_invalid_requests", "Invalid requests of ten minutes; 10,000 ban.", address.invalid as usize),
+        (
+            "tidegate_discord_banned_seconds",
+            "How long the address stays banned.",
+            usize::try_from(banned).unwrap_or(usize::MAX),
+        ),
         ("tidegate_buffered_bytes", "Bytes of request bodies held in memory.", shared.buffers.used()),
     ];
     for (name, help, value) in totals {
@@ -54,7 +62,8 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
 }
 
 fn labels(bot: &Bot) -> String {
-    format!("platform=\"telegram\",bot=\"{}\",key=\"{:08x}\"", bot.token.id(), bot.token.hash() >> 32)
+    let (platform, id, key) = (bot.platform(), bot.token.id(), bot.token.hash() >> 32);
+    format!("platform=\"{platform}\",bot=\"{id}\",key=\"{key:08x}\"")
 }
 
 fn is_level(what: Counted) -> bool {

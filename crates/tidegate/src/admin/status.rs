@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tidegate_core::discord::{INVALID_REFUSE, INVALID_WARN};
 use tidegate_core::governor::Counted;
 
 use crate::bots::Bot;
@@ -12,7 +13,7 @@ use crate::serve::Shared;
 const LONGEST: usize = 120;
 
 pub(super) fn status(shared: &Shared) -> Value {
-    let bots: Vec<Value> = shared.telegram.bots.list().iter().map(|bot| one(shared, bot)).collect();
+    let bots: Vec<Value> = shared.bots().iter().map(|bot| one(shared, bot)).collect();
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "uptime_s": shared.started.elapsed().as_secs(),
@@ -22,7 +23,23 @@ pub(super) fn status(shared: &Shared) -> Value {
         "connections": shared.connections.used(),
         "buffered_bytes": shared.buffers.used(),
         "telegram": {"api": shared.config.telegram.api.to_string(), "policy": shared.telegram.surfaces().policy.name},
+        "discord": discord(shared),
         "bots": bots,
+    })
+}
+
+fn discord(shared: &Shared) -> Value {
+    let address = shared.discord.address.figures(shared.clock.now());
+    json!({
+        "api": shared.config.discord.api.to_string(),
+        "policy": shared.discord.common.surfaces().policy.name,
+        "invalid_requests": address.invalid,
+        "warning": match address.invalid {
+            INVALID_REFUSE.. => Some("calls that only fail are refused, so that Discord does not ban this address"),
+            INVALID_WARN.. => Some("half of the invalid requests that Discord bans an address for"),
+            _ => None,
+        },
+        "banned_s": address.banned.map(tidegate_core::Span::as_secs_ceil),
     })
 }
 
@@ -48,7 +65,7 @@ fn one(shared: &Shared, bot: &Arc<Bot>) -> Value {
     json!({
         "bot": bot.token.id(),
         "key": format!("{:08x}", bot.token.hash() >> 32),
-        "platform": "telegram",
+        "platform": bot.platform(),
         "token": standing(shared, bot),
         "calls": bot.calls(),
         "held": level(Counted::Held),

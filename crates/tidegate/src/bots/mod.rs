@@ -1,6 +1,7 @@
 //! The bots that are served: one governor and one standing each, in a bounded table.
 
 mod held;
+mod memory;
 mod standing;
 mod token;
 mod unproven;
@@ -13,21 +14,22 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::governor::{Count, Governor, Input, Output};
-use tidegate_core::policy::Policy;
+use tidegate_core::policy::{Platform, Policy};
 use tidegate_core::{Span, Time};
 use tidegate_tokio::{Clock, Driver};
 
 pub(crate) use self::held::{HeldByClient, Place};
+pub(crate) use self::memory::Memory;
 pub(crate) use self::standing::{Leave, Standing};
-pub(crate) use self::token::Token;
+pub(crate) use self::token::{Token, keyed};
 pub(crate) use self::unproven::{Room, Unproven};
-use crate::telegram::memory::Memory;
-use crate::telegram::reply::Reply;
+use crate::proxy::reply::Reply;
 
 /// One bot.
 #[derive(Debug)]
 pub(crate) struct Bot {
     pub(crate) token: Token,
+    pub(crate) platform: Platform,
     pub(crate) driver: Arc<Driver<Governor, Reply>>,
     pub(crate) standing: Standing,
     pub(crate) held: Arc<HeldByClient>,
@@ -54,6 +56,7 @@ impl Bot {
         driver.spawn_timer();
         Arc::new(Self {
             token,
+            platform: policy.platform,
             driver,
             standing: Standing::new(),
             held: HeldByClient::new(held_per_client),
@@ -63,6 +66,14 @@ impl Bot {
             calls: AtomicUsize::new(0),
             last_used: AtomicU64::new(clock.now().as_micros()),
         })
+    }
+
+    /// Its platform, as a label.
+    pub(crate) fn platform(&self) -> &'static str {
+        match self.platform {
+            Platform::Telegram => "telegram",
+            Platform::Discord => "discord",
+        }
     }
 
     /// Calls that are held or in flight.
@@ -104,7 +115,7 @@ fn counted(counts: &[Count]) -> String {
 }
 
 impl InUse {
-    fn new(bot: Arc<Bot>) -> Self {
+    pub(crate) fn new(bot: Arc<Bot>) -> Self {
         bot.calls.fetch_add(1, Ordering::Relaxed);
         Self(bot)
     }
@@ -149,10 +160,15 @@ impl Bots {
         if table.len() >= self.most && !self.make_room(&mut table) {
             return None;
         }
-        let policy = Arc::clone(&self.policy.lock().unwrap_or_else(PoisonError::into_inner));
-        let bot = Bot::new(token.clone(), &policy, self.clock, self.held_per_client);
+        let bot = self.lone(token.clone());
         table.insert(token.hash(), Arc::clone(&bot));
         Some(InUse::new(bot))
+    }
+
+    /// One that is in no table and is never forgotten.
+    pub(crate) fn lone(&self, token: Token) -> Arc<Bot> {
+        let policy = Arc::clone(&self.policy.lock().unwrap_or_else(PoisonError::into_inner));
+        Bot::new(token, &policy, self.clock, self.held_per_client)
     }
 
     /// Forgets those that are at rest and unused for long, or, to make room, that never worked.

@@ -1,18 +1,23 @@
 //! Tokens, which are never printed.
 
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, LazyLock};
 
 /// Keyed anew in every process, so that a hash tells nothing of a token.
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
+/// A keyed hash, different in every process.
+pub(crate) fn keyed(what: impl Hash) -> u64 {
+    KEY.hash_one(what)
+}
+
 /// A bot's token. It prints as the bot's public id and a keyed hash.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token {
     text: Arc<str>,
+    id: Arc<str>,
     hash: u64,
-    id_length: u8,
     /// The platform's test environment has bots of its own.
     test: bool,
 }
@@ -24,13 +29,35 @@ impl Token {
         let id_fits = (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
         let secret_fits = (1..=128).contains(&secret.len())
             && secret.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-        let id_length = u8::try_from(id.len()).ok().filter(|_| id_fits && secret_fits)?;
-        Some(Self { text: written.into(), hash: KEY.hash_one((written, test)), id_length, test })
+        (id_fits && secret_fits).then(|| Self {
+            text: written.into(),
+            id: id.into(),
+            hash: keyed((written, test)),
+            test,
+        })
     }
 
-    /// The bot's public id: what stands before the colon.
+    /// What Discord takes in `Authorization`: a kind (`Bot`, `Bearer`, `Basic`) and the token, or the token alone. Another
+    /// kind is another caller.
+    pub(crate) fn discord(written: &str) -> Option<Self> {
+        let (kind, secret) = written.split_once(' ').unwrap_or(("", written));
+        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !plain(kind) || !plain(secret) || !(1..=2048).contains(&secret.len()) {
+            return None;
+        }
+        let hash = keyed(written);
+        let id = application(secret).unwrap_or_else(|| format!("{:08x}", hash >> 32));
+        Some(Self { text: written.into(), id: id.into(), hash, test: false })
+    }
+
+    /// Stands for all calls that carry no token of a bot.
+    pub(crate) fn none() -> Self {
+        Self { text: "".into(), id: "tokenless".into(), hash: keyed("tokenless"), test: false }
+    }
+
+    /// The bot's public id: what stands before the colon (Telegram), the application's id (Discord), or a hash.
     pub(crate) fn id(&self) -> &str {
-        &self.text[..usize::from(self.id_length)]
+        &self.id
     }
 
     /// The keyed hash, different in every process.
@@ -42,6 +69,29 @@ impl Token {
     pub(crate) fn is(&self, written: &str, test: bool) -> bool {
         *self.text == *written && self.test == test
     }
+}
+
+/// The application's id, which the first part of a bot's token is in base64.
+fn application(secret: &str) -> Option<String> {
+    let first = secret.split_once('.')?.0;
+    let (mut bits, mut have, mut id) = (0_u32, 0, String::new());
+    for byte in first.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'-' | b'+' => 62,
+            b'_' | b'/' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(value)) & 0xffff;
+        have += 6;
+        if have >= 8 {
+            have -= 8;
+            id.push(char::from_u32(bits >> have & 0xff).filter(char::is_ascii_digit)?);
+        }
+    }
+    (1..=20).contains(&id.len()).then_some(id)
 }
 
 impl fmt::Display for Token {

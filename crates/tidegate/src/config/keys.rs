@@ -85,6 +85,9 @@ pub(crate) const KEYS: &[Key] = &[
     key("telegram.auto_hold", Kind::Span, ""),
     key("discord.api", Kind::Url, "\"https://discord.com\""),
     key("discord.policy", Kind::Text, "\"discord\""),
+    key("discord.auto_hold", Kind::Span, ""),
+    // Requests a second of one bot over all routes, for bots that Discord allows more than its 50.
+    key("discord.max_global", Kind::Count(1, 100_000), ""),
     key("store.url", Kind::Secret, ""),
 ];
 

@@ -64,6 +64,7 @@ pub(crate) struct Config {
     pub(crate) drain_timeout: Duration,
     pub(crate) bounds: Bounds,
     pub(crate) telegram: Telegram,
+    pub(crate) discord: Discord,
 }
 
 /// What bounds the use of memory, connections and patience.
@@ -88,6 +89,14 @@ pub(crate) struct Bounds {
 /// The Telegram edge.
 #[derive(Debug)]
 pub(crate) struct Telegram {
+    pub(crate) api: Uri,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) auto_hold: Option<Span>,
+}
+
+/// The Discord edge.
+#[derive(Debug)]
+pub(crate) struct Discord {
     pub(crate) api: Uri,
     pub(crate) policy: Arc<Policy>,
     pub(crate) auto_hold: Option<Span>,
@@ -145,6 +154,7 @@ impl Config {
             drain_timeout: layers.get("drain_timeout", value::span)?,
             bounds: Bounds::new(layers)?,
             telegram: Telegram::new(layers)?,
+            discord: Discord::new(layers)?,
         };
         let insecure = layers.get("insecure", |v| Ok(v.as_bool().unwrap_or(false)))?;
         if !config.listen.ip().is_loopback() && !insecure {
@@ -185,15 +195,22 @@ impl Bounds {
 
 impl Telegram {
     fn new(layers: &Layers) -> Result<Self, ConfigError> {
-        let name = layers.get("telegram.policy", |v| Ok(value::text(v)?.to_owned()))?;
-        let policy = layers.policy(&name, "telegram.policy")?;
-        if policy.platform != Platform::Telegram {
-            return Err(layers.wrong("telegram.policy", "is a policy for another platform"));
-        }
         Ok(Self {
             api: layers.get("telegram.api", |v| value::url(value::text(v)?))?,
-            policy: Arc::new(policy),
+            policy: layers.policy_at("telegram.policy", Platform::Telegram, Vec::new())?,
             auto_hold: layers.maybe("telegram.auto_hold", |v| value::span(v).map(Span::from))?,
+        })
+    }
+}
+
+impl Discord {
+    fn new(layers: &Layers) -> Result<Self, ConfigError> {
+        let most = layers.maybe("discord.max_global", |v| v.as_integer().ok_or_else(|| format!("{v} is no number")))?;
+        let bot_second = most.map(|most| ("buckets.bot_second.window".to_owned(), Value::String(format!("{most}/1s"))));
+        Ok(Self {
+            api: layers.get("discord.api", |v| value::url(value::text(v)?))?,
+            policy: layers.policy_at("discord.policy", Platform::Discord, bot_second.into_iter().collect())?,
+            auto_hold: layers.maybe("discord.auto_hold", |v| value::span(v).map(Span::from))?,
         })
     }
 }
@@ -221,14 +238,27 @@ impl Layers {
         ConfigError { key: path.to_owned(), at: source, reason: reason.to_owned() }
     }
 
-    /// A policy with the cells that `[policy.NAME]` changes.
-    fn policy(&self, name: &str, named_by: &str) -> Result<Policy, ConfigError> {
+    /// The policy that a key names.
+    fn policy_at(
+        &self,
+        key: &str,
+        platform: Platform,
+        changes: Vec<(String, Value)>,
+    ) -> Result<Arc<Policy>, ConfigError> {
+        let name = self.get(key, |v| Ok(value::text(v)?.to_owned()))?;
+        let policy = self.policy(&name, key, changes)?;
+        if policy.platform == platform {
+            return Ok(Arc::new(policy));
+        }
+        Err(self.wrong(key, "is a policy for another platform"))
+    }
+
+    /// A policy with these changes, and those of the cells in `[policy.NAME]`.
+    fn policy(&self, name: &str, named_by: &str, mut changes: Vec<(String, Value)>) -> Result<Policy, ConfigError> {
         let prefix = format!("policy.{name}.");
-        let changes: Vec<(String, Value)> = self
-            .0
-            .iter()
-            .filter_map(|(path, sourced)| Some((path.strip_prefix(&prefix)?.to_owned(), sourced.value.clone())))
-            .collect();
+        let cells =
+            self.0.iter().filter_map(|(path, sourced)| Some((path.strip_prefix(&prefix)?, sourced.value.clone())));
+        changes.extend(cells.map(|(path, value)| (path.to_owned(), value)));
         let error = match Policy::load(name, &changes) {
             Ok(policy) => return Ok(policy),
             Err(error) => error,

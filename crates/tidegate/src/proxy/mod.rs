@@ -4,5 +4,6 @@ pub(crate) mod body;
 pub(crate) mod budget;
 pub(crate) mod client;
 pub(crate) mod headers;
+pub(crate) mod reply;
 pub(crate) mod target;
 pub(crate) mod upstream;

@@ -19,7 +19,7 @@ use crate::proxy::body::Body;
 use crate::proxy::budget::Reserved;
 use crate::proxy::client::Attended;
 use crate::proxy::upstream::Upstream;
-use crate::telegram;
+use crate::{discord, telegram};
 
 /// Room for a request line and headers of the largest sizes together.
 const SLACK: usize = 4 << 10;
@@ -105,15 +105,17 @@ async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Respo
     if telegram::is_ours(path) {
         return telegram::serve(connection, request).await;
     }
-    if path == "/api" || path.starts_with("/api/") {
-        return json(StatusCode::NOT_FOUND, "Discord is not served by this version");
+    if discord::is_ours(path) {
+        return discord::serve(connection, request).await;
     }
-    json(StatusCode::NOT_FOUND, "served here: /bot<token>/<method> and /file/bot<token>/<path> (Telegram)")
+    let served = "served here: /api/… (Discord), /bot<token>/<method> and /file/bot<token>/<path> (Telegram)";
+    json(StatusCode::NOT_FOUND, served)
 }
 
 fn json(status: StatusCode, message: &str) -> Response<Body> {
-    let body =
-        serde_json::json!({"ok": false, "error_code": status.as_u16(), "description": message, "message": message});
+    let body = serde_json::json!({
+        "ok": false, "error_code": status.as_u16(), "description": message, "message": message, "code": 0,
+    });
     let mut response = Response::new(Body::from(bytes::Bytes::from(body.to_string())));
     *response.status_mut() = status;
     let headers = response.headers_mut();

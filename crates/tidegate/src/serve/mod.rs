@@ -12,11 +12,12 @@ use anyhow::Context as _;
 use tidegate_tokio::Clock;
 
 pub(crate) use self::drain::Drain;
-use crate::bots::Token;
+use crate::bots::{Bot, Token};
 use crate::config::{Config, ConfigFlags};
+use crate::governed::edge::Edge;
 use crate::proxy::budget::Budget;
 use crate::proxy::upstream::{Upstream, tls};
-use crate::{admin, config, telegram};
+use crate::{admin, config, discord};
 
 /// Of the drain's time, how much is left for answers to those that are still held.
 const LAST_PART: u32 = 10;
@@ -27,7 +28,8 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) clock: Clock,
     pub(crate) started: Instant,
-    pub(crate) telegram: telegram::Edge,
+    pub(crate) telegram: Edge,
+    pub(crate) discord: discord::Edge,
     pub(crate) buffers: Arc<Budget>,
     pub(crate) connections: Arc<Budget>,
     pub(crate) drain: Drain,
@@ -63,7 +65,9 @@ impl Shared {
         Ok(Self {
             clock,
             started: Instant::now(),
-            telegram: telegram::Edge::new(&config, clock).context("telegram.api has no host")?,
+            telegram: Edge::new(&config.telegram.api, &config.telegram.policy, clock, &config.bounds)
+                .context("telegram.api has no host")?,
+            discord: discord::Edge::new(&config, clock).context("discord.api has no host")?,
             buffers: Budget::new(config.bounds.buffer_total),
             connections: Budget::new(config.bounds.connections_max),
             drain: Drain::default(),
@@ -71,9 +75,16 @@ impl Shared {
         })
     }
 
+    /// The bots of all platforms.
+    pub(crate) fn bots(&self) -> Vec<Arc<Bot>> {
+        let mut bots = self.telegram.bots.list();
+        bots.append(&mut self.discord.bots());
+        bots
+    }
+
     /// Calls that are held or in flight, over all bots.
     pub(crate) fn calls(&self) -> usize {
-        self.telegram.bots.list().iter().map(|bot| bot.calls()).sum()
+        self.bots().iter().map(|bot| bot.calls()).sum()
     }
 }
 
@@ -112,10 +123,13 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
 }
 
 fn announce(shared: &Shared, listen: SocketAddr, admin: SocketAddr) {
-    let api = &shared.config.telegram.api;
-    let policy = &shared.config.telegram.policy.name;
+    let (telegram, discord) = (&shared.config.telegram, &shared.config.discord);
     println!("tidegate listens for bots on http://{listen} and for operators on http://{admin}");
-    println!("Telegram: {api}, policy {policy}. State is kept in memory only: it ends with this process.");
+    println!(
+        "Telegram: {}, policy {}; Discord: {}, policy {}",
+        telegram.api, telegram.policy.name, discord.api, discord.policy.name
+    );
+    println!("State is kept in memory only: it ends with this process.");
 }
 
 /// Waits for Ctrl-C or SIGTERM.
@@ -158,6 +172,7 @@ fn reload(shared: &Shared, flags: &ConfigFlags) {
         Ok(config) => {
             crate::log::set_level(config.log);
             shared.telegram.set_policy(config.telegram.policy);
+            shared.discord.set_policy(config.discord.policy);
             tracing::info!("policies and log level reloaded");
         }
         Err(error) => tracing::error!(%error, "the configuration is not reloaded"),

@@ -1,16 +1,14 @@
 //! Answers that tidegate gives itself, in Telegram's shape.
 
 use bytes::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VIA};
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, VIA};
 use hyper::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use tidegate_core::Span;
 
 use super::reply::Reply;
-
-pub(crate) const OUTCOME: HeaderName = HeaderName::from_static("x-tidegate-outcome");
-pub(crate) const HELD_MS: HeaderName = HeaderName::from_static("x-tidegate-held-ms");
-pub(crate) const GATE: HeaderName = HeaderName::from_static("x-tidegate-gate");
+use crate::governed::intake::Wrong;
+use crate::governed::outcome::outcome;
 
 /// Told where nobody knows better.
 const SOON: Span = Span::from_secs(5);
@@ -30,6 +28,15 @@ pub(crate) fn error(status: StatusCode, description: &str) -> Reply {
 /// A request that is wrong in itself.
 pub(crate) fn bad(reason: &str) -> Reply {
     error(StatusCode::BAD_REQUEST, &format!("Bad Request: {reason}"))
+}
+
+/// What is wrong with a request before it is decided.
+pub(crate) fn wrong(wrong: Wrong) -> Box<Reply> {
+    Box::new(match wrong {
+        Wrong::Request(StatusCode::BAD_REQUEST, reason) => bad(reason),
+        Wrong::Request(status, reason) => error(status, reason),
+        Wrong::NoRoom => busy(),
+    })
 }
 
 /// Come back later: whole seconds, at least one, rounded up.
@@ -69,9 +76,4 @@ pub(crate) fn success(result: &str) -> Reply {
     let mut reply = whole(StatusCode::OK, &Value::Null);
     reply.body = Bytes::from(format!("{{\"ok\":true,\"result\":{result}}}"));
     reply
-}
-
-/// Names an outcome.
-pub(crate) fn outcome(headers: &mut HeaderMap, outcome: &'static str) {
-    headers.insert(OUTCOME, HeaderValue::from_static(outcome));
 }

@@ -8,20 +8,8 @@ use tidegate_core::policy::{Policy, Row};
 use super::call::Facts;
 use super::reply::{Reply, said};
 use crate::bots::Bot;
+use crate::governed::Verdict;
 use crate::serve::Shared;
-
-/// What to do with an answer.
-#[derive(Debug)]
-pub(super) enum Verdict {
-    /// The call ended so; the answer goes to the client.
-    End(Answer),
-    /// Nothing changed: success, where an edit may have been delivered before.
-    NotModified,
-    /// Too many requests.
-    Refused,
-    /// The platform failed.
-    Failed,
-}
 
 /// Takes in what an answer teaches.
 pub(super) fn judge(shared: &Shared, bot: &Bot, policy: &Policy, facts: &Facts, reply: &Reply) -> Verdict {
@@ -30,10 +18,10 @@ pub(super) fn judge(shared: &Shared, bot: &Bot, policy: &Policy, facts: &Facts, 
     }
     standing(shared, bot, reply);
     match reply.status {
-        StatusCode::TOO_MANY_REQUESTS => Verdict::Refused,
+        StatusCode::TOO_MANY_REQUESTS => Verdict::Refused { retry_after: reply.retry_after(), scope: None },
         StatusCode::BAD_REQUEST => bad_request(bot, policy, facts, reply),
         status if status.is_success() => {
-            succeeded(bot, policy.row(facts.row), facts, reply);
+            succeeded(bot, policy.row(facts.asking.row), facts, reply);
             Verdict::End(Answer::Ok)
         }
         _ => Verdict::End(Answer::Permanent),
@@ -70,7 +58,7 @@ fn bad_request(bot: &Bot, policy: &Policy, facts: &Facts, reply: &Reply) -> Verd
     // Part of an album may be there already, so it is not sent again; but the chat cools.
     if let (Some(wait), Some(peer)) = (said.wrapped_flood(), facts.args.peer()) {
         let duration = wait + policy.margin;
-        bot.memory.refused(&policy.row(facts.row).name, Some(peer), bot.driver.clock().now() + duration);
+        bot.memory.refused(&policy.row(facts.asking.row).name, Some(peer), bot.driver.clock().now() + duration);
         bot.driver.tell(Input::Cooldown { scope: Scope::Peer(peer.clone()), duration });
         return Verdict::End(Answer::Permanent);
     }

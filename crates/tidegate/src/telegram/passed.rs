@@ -7,10 +7,11 @@ use hyper::body::{Body as _, Incoming};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
-use super::admit::{Admission, Errand, admit};
 use super::answer;
+use super::call::Facts;
 use super::reply::Reply;
 use crate::bots::{InUse, Leave};
+use crate::governed::admit::{Admission, Errand, admit};
 use crate::proxy::body::{Body, Payload};
 use crate::proxy::headers;
 use crate::proxy::upstream::Failure;
@@ -28,7 +29,7 @@ pub(super) async fn poll(
     head: Parts,
     body: Incoming,
 ) -> Result<Response<Body>, Box<Reply>> {
-    let admission = admit(&connection.shared, &bot.0, Errand::Poll, PATIENCE).await?;
+    let admission = admit::<Facts>(&connection.shared, &bot.0, Errand::Poll, PATIENCE).await?;
     let mut drain = connection.shared.drain.begun();
     tokio::select! {
         biased;
@@ -45,7 +46,7 @@ pub(super) async fn file(
     head: Parts,
     body: Incoming,
 ) -> Result<Response<Body>, Box<Reply>> {
-    let admission = admit(&connection.shared, &bot.0, Errand::Call, PATIENCE).await?;
+    let admission = admit::<Facts>(&connection.shared, &bot.0, Errand::Call, PATIENCE).await?;
     pass(&connection, &bot, head, body, admission, false).await
 }
 

@@ -6,6 +6,7 @@ mod answers;
 mod bounds;
 mod client;
 mod config;
+mod discord;
 mod drain;
 mod fake;
 mod held;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tidegate_core::{MessageKey, Peer, Time};
 
 const MESSAGES: usize = 64;
-const LARGEST_MESSAGE: usize = 4 << 10;
+const LARGEST_MESSAGE: usize = 16 << 10;
 const NAMES: usize = 1024;
 const REFUSALS: usize = 32;
 
@@ -21,6 +21,8 @@ struct Inner {
     messages: VecDeque<(Peer, MessageKey, Bytes)>,
     names: HashSet<Arc<str>>,
     refusals: VecDeque<Refused>,
+    /// The platform refused the bot itself until then.
+    bot_cools: Time,
 }
 
 /// A refusal by the platform.
@@ -70,6 +72,16 @@ impl Memory {
             inner.refusals.pop_front();
         }
         inner.refusals.push_back(Refused { surface: surface.into(), peer: peer.cloned(), until });
+    }
+
+    /// The platform refuses all of the bot's calls until then.
+    pub(crate) fn cool_bot(&self, until: Time) {
+        let mut inner = self.inner();
+        inner.bot_cools = inner.bot_cools.max(until);
+    }
+
+    pub(crate) fn bot_cools_until(&self) -> Time {
+        self.inner().bot_cools
     }
 
     /// Refusals that have not run out.

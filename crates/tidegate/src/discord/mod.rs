@@ -1,0 +1,169 @@
+//! The Discord edge: `/api/…`, any version, any route.
+
+mod address;
+mod answer;
+mod call;
+mod gateway;
+mod governed;
+mod hold;
+mod judge;
+mod message;
+mod names;
+mod path;
+mod repeats;
+mod said;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hyper::body::Incoming;
+use hyper::header::AUTHORIZATION;
+use hyper::http::request::Parts;
+use hyper::{Request, Response, StatusCode};
+use tidegate_core::discord::{Route, RouteKind};
+use tidegate_core::governor::Input;
+use tidegate_core::policy::Policy;
+use tidegate_core::{MethodKey, Time};
+
+use self::address::Address;
+use self::call::Facts;
+use crate::bots::{Bot, InUse, Token, keyed};
+use crate::config::Config;
+use crate::governed::edge::Edge as Common;
+use crate::governed::intake::{Wrong, vet};
+use crate::proxy::body::Body;
+use crate::proxy::reply::Reply;
+use crate::serve::{Connection, Shared};
+
+/// What all calls to Discord share.
+#[derive(Debug)]
+pub(crate) struct Edge {
+    pub(crate) common: Common,
+    /// Stands for all calls that no bot's token authorises.
+    tokenless: OnceLock<Arc<Bot>>,
+    pub(crate) address: Address,
+    gateway: gateway::Cache,
+    names: names::Names,
+    repeats: repeats::Repeats,
+    /// The time of day at the clock's zero.
+    epoch_unix_ms: u64,
+}
+
+impl Edge {
+    /// `None` where the address names no host.
+    pub(crate) fn new(config: &Config, clock: tidegate_tokio::Clock) -> Option<Self> {
+        let settings = &config.discord;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = u64::try_from(now.as_micros() / 1000).unwrap_or(0);
+        Some(Self {
+            common: Common::new(&settings.api, &settings.policy, clock, &config.bounds)?,
+            tokenless: OnceLock::new(),
+            address: Address::default(),
+            gateway: gateway::Cache::default(),
+            names: names::Names::default(),
+            repeats: repeats::Repeats::default(),
+            epoch_unix_ms: now.saturating_sub(clock.now().as_micros() / 1000),
+        })
+    }
+
+    /// Another policy from now on.
+    pub(crate) fn set_policy(&self, policy: Arc<Policy>) {
+        if let Some(bot) = self.tokenless.get() {
+            bot.driver.tell(Input::Policy(Arc::clone(&policy)));
+        }
+        self.common.set_policy(policy);
+    }
+
+    /// All bots, and what stands for calls without one.
+    pub(crate) fn bots(&self) -> Vec<Arc<Bot>> {
+        let mut bots = self.common.bots.list();
+        bots.extend(self.tokenless.get().cloned());
+        bots
+    }
+
+    fn tokenless(&self) -> InUse {
+        let bot = self.tokenless.get_or_init(|| {
+            let bot = self.common.bots.lone(Token::none());
+            // There is no token that could be wrong.
+            bot.standing.worked();
+            bot
+        });
+        InUse::new(Arc::clone(bot))
+    }
+
+    fn is_tokenless(&self, bot: &Bot) -> bool {
+        self.tokenless.get().is_some_and(|tokenless| std::ptr::eq(tokenless.as_ref(), bot))
+    }
+
+    /// The time of day, as platform time passes.
+    fn unix_ms(&self, now: Time) -> u64 {
+        self.epoch_unix_ms.saturating_add(now.as_micros() / 1000)
+    }
+}
+
+/// A kind of request, as invalid ones are told apart.
+fn kind(bot: &Bot, method: MethodKey) -> u64 {
+    keyed((bot.token.hash(), method))
+}
+
+/// Whether a path is one of Discord's.
+pub(crate) fn is_ours(path: &str) -> bool {
+    path::behind_api(path).is_some()
+}
+
+/// Answers one request.
+pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
+    let answered = answer(connection, request).await;
+    answered.unwrap_or_else(|reply| reply.into_response())
+}
+
+async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Result<Response<Body>, Box<Reply>> {
+    let shared = Arc::clone(&connection.shared);
+    let (mut head, body) = request.into_parts();
+    let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
+    let path = path::behind_api(head.uri.path()).unwrap_or_default();
+    let now = shared.clock.now();
+    let route = Route::parse(head.method.as_str(), path, shared.discord.unix_ms(now), |token| keyed(token));
+    if matches!(route.kind, RouteKind::Interaction | RouteKind::TokenWebhook) {
+        // With it Discord counts the call against the bot: discord-api-docs#4142.
+        head.headers.remove(AUTHORIZATION);
+    }
+    let bot = find(&connection, &head)?;
+    if bot.0.standing.is_open(now) {
+        return Err(Box::new(answer::unauthorized()));
+    }
+    if let RouteKind::Gateway { bot: own } = route.kind {
+        return Ok(gateway::serve(&connection, &bot.0, &head, own).await.into_response());
+    }
+    let surfaces = shared.discord.common.surfaces();
+    let mut buffered = shared.buffers.reserve();
+    let known = (surfaces.policy.as_ref(), &shared.config);
+    let (facts, payload) = Facts::read(known, route, &head, &asked, body, &mut buffered).await?;
+    Ok(crate::governed::serve(connection, bot, surfaces, head, facts, (payload, buffered)).await)
+}
+
+/// Whose call it is. Malformed tokens and bots that are not served never leave.
+fn find(connection: &Connection, head: &Parts) -> Result<InUse, Box<Reply>> {
+    let shared: &Shared = &connection.shared;
+    let mut values = head.headers.get_all(AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Ok(shared.discord.tokenless()) };
+    if values.next().is_some() {
+        let reason = "there is more than one Authorization";
+        return Err(answer::wrong(Wrong::Request(StatusCode::BAD_REQUEST, reason)));
+    }
+    let written = value.to_str().unwrap_or_default().trim();
+    let token = match connection.known(written, false) {
+        Some(token) => token,
+        None => Token::discord(written).ok_or_else(|| Box::new(answer::unauthorized()))?,
+    };
+    if shared.config.bots.as_ref().is_some_and(|allowed| !allowed.contains(token.id())) {
+        let message = "403: this bot is not served here";
+        return Err(Box::new(answer::error(StatusCode::FORBIDDEN, 0, message)));
+    }
+    let bot = shared.discord.common.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))?;
+    connection.remember(token);
+    Ok(bot)
+}

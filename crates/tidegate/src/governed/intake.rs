@@ -1,0 +1,114 @@
+//! What every request goes through first: its head is looked at, and its body read as far as the decision needs it.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::StatusCode;
+use hyper::body::{Body as _, Incoming};
+use hyper::http::request::Parts;
+
+use crate::config::Bounds;
+use crate::proxy::body::Payload;
+use crate::proxy::budget::Reserved;
+use crate::proxy::headers::{self, Asked};
+use crate::proxy::target;
+
+/// Why a request goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// It is wrong in itself.
+    Request(StatusCode, &'static str),
+    /// There is no room for its body at the moment.
+    NoRoom,
+}
+
+impl Wrong {
+    const fn bad(reason: &'static str) -> Self {
+        Self::Request(StatusCode::BAD_REQUEST, reason)
+    }
+}
+
+/// Looks at a request's head and makes its headers fit to go upstream.
+pub(crate) fn vet(bounds: &Bounds, head: &mut Parts) -> Result<Asked, Wrong> {
+    if head.uri.path_and_query().map_or(0, |target| target.as_str().len()) > bounds.target_max {
+        return Err(Wrong::Request(StatusCode::URI_TOO_LONG, "URI Too Long"));
+    }
+    let block: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if block > bounds.header_block {
+        let reason = "Request Header Fields Too Large";
+        return Err(Wrong::Request(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, reason));
+    }
+    target::check(&head.uri).map_err(Wrong::bad)?;
+    headers::forward(&mut head.headers).map_err(Wrong::bad)
+}
+
+/// A body while it is read.
+pub(crate) struct Intake<'a> {
+    body: Incoming,
+    chunks: VecDeque<Bytes>,
+    length: usize,
+    /// A chunked body does not know its end before it was asked for more.
+    ended: bool,
+    reserved: &'a mut Reserved,
+}
+
+impl<'a> Intake<'a> {
+    pub(crate) fn new(body: Incoming, reserved: &'a mut Reserved) -> Self {
+        Self { ended: body.is_end_stream(), body, chunks: VecDeque::new(), length: 0, reserved }
+    }
+
+    /// Reads on until so much is at hand, or all.
+    pub(crate) async fn up_to(&mut self, length: usize) -> Result<(), Wrong> {
+        while self.length < length && self.next().await?.is_some() {}
+        Ok(())
+    }
+
+    /// Reads one chunk more; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<&Bytes>, Wrong> {
+        while !self.is_over() {
+            let Some(frame) = self.body.frame().await else {
+                self.ended = true;
+                return Ok(None);
+            };
+            let frame = frame.map_err(|_| Wrong::bad("the body broke off"))?;
+            let Ok(chunk) = frame.into_data() else { continue };
+            if !self.reserved.grow(chunk.len()) {
+                return Err(Wrong::NoRoom);
+            }
+            self.length += chunk.len();
+            self.chunks.push_back(chunk);
+            return Ok(self.chunks.back());
+        }
+        Ok(None)
+    }
+
+    /// Whether it is all at hand.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended || self.body.is_end_stream()
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// What was read so far, in one piece.
+    pub(crate) fn seen(&self) -> BytesMut {
+        let mut seen = BytesMut::with_capacity(self.length);
+        for chunk in &self.chunks {
+            seen.extend_from_slice(chunk);
+        }
+        seen
+    }
+
+    /// What was read, and the rest where there is one.
+    pub(crate) fn into_payload(mut self) -> Payload {
+        if !self.is_over() {
+            return Payload::part(self.chunks, self.body);
+        }
+        match self.chunks.len() {
+            0 | 1 => Payload::Whole(self.chunks.pop_front().unwrap_or_default()),
+            _ => Payload::Whole(self.seen().freeze()),
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The life of one governed call, the same for every platform: before the governor, upstream when it is released, back.
+
+pub(crate) mod admit;
+pub(crate) mod asking;
+mod attempt;
+pub(crate) mod edge;
+pub(crate) mod hold;
+pub(crate) mod intake;
+pub(crate) mod outcome;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Response, StatusCode};
+use tidegate_core::governor::{self, Answer, Governor, Input, Output, RefusedScope, Write};
+use tidegate_core::policy::{DropAnswer, Policy, Row};
+use tidegate_core::{Peer, Span, Time};
+use tidegate_tokio::{Call, Event};
+
+use self::asking::Asking;
+use self::edge::{Edge, Surfaces};
+use self::outcome::Tag;
+use crate::bots::{Bot, InUse, Place};
+use crate::proxy::body::{Body, Payload};
+use crate::proxy::budget::Reserved;
+use crate::proxy::client;
+use crate::proxy::reply::Reply;
+use crate::serve::{Connection, Shared};
+
+type Ticket = Call<Governor, Reply>;
+
+/// What a platform brings to the life of a call. One value is what is known of one call before it is decided.
+pub(crate) trait Platform: Sized + Send + Sync + 'static {
+    fn edge(shared: &Shared) -> &Edge;
+
+    /// An answer that tidegate gives itself, in the platform's shape.
+    fn own(own: Own) -> Reply;
+
+    fn asking(&self) -> &Asking;
+    fn asking_mut(&mut self) -> &mut Asking;
+    fn peer(&self) -> Option<&Peer>;
+    fn write(&self, ticket: governor::Ticket) -> Write;
+
+    /// Whether a good answer must be read whole, however long it is.
+    fn reads(&self, row: &Row) -> bool;
+
+    /// Whether it may be sent again though it may have arrived.
+    fn is_idempotent(call: &Governed<Self>) -> bool;
+
+    /// What stands in the way of a call at the moment, besides the governor; asked before each sending.
+    fn barred(_call: &Governed<Self>) -> Option<Barred> {
+        None
+    }
+
+    /// What the head of an answer teaches, before the governor is told how it ended.
+    fn learn(_call: &Governed<Self>, _ticket: governor::Ticket, _status: StatusCode, _headers: &HeaderMap) {}
+
+    /// Takes in what an answer teaches.
+    fn judge(call: &Governed<Self>, reply: &Reply) -> Verdict;
+
+    /// A good answer went by unread.
+    fn worked(call: &Governed<Self>) {
+        call.bot.0.standing.worked();
+    }
+
+    /// The refusal to give for the governor's.
+    fn refusal(_call: &Governed<Self>, wait: Span) -> impl Future<Output = Reply> + Send {
+        std::future::ready(Self::own(Own::Refusal(wait)))
+    }
+
+    /// A refusal of the platform's own as its client gets it.
+    fn passed_on(_call: &Governed<Self>, reply: Reply) -> Reply {
+        reply
+    }
+
+    /// The answer to a write that was dropped.
+    fn dropped(call: &Governed<Self>, answer: DropAnswer) -> Reply;
+
+    /// The answer to an edit that another one took the place of.
+    fn stand_in(call: &Governed<Self>) -> Reply;
+}
+
+/// Answers that tidegate gives itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Own {
+    /// Come back later.
+    Refusal(Span),
+    /// Come back soon.
+    Busy,
+    /// The platform no longer takes the token.
+    Unauthorized,
+    /// The platform cannot be reached; nothing was sent.
+    Unreachable,
+    /// The platform gave no answer that says what became of the call.
+    Unknown,
+}
+
+/// How a call is answered that may not go.
+#[derive(Debug)]
+pub(crate) enum Barred {
+    /// Refused for so long.
+    For(Span),
+    /// Like this.
+    With(Reply),
+}
+
+/// What to do with an answer.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// The call ended so; the answer goes to the client.
+    End(Answer),
+    /// Nothing changed: success, where an edit may have been delivered before.
+    NotModified,
+    /// Too many requests.
+    Refused { retry_after: Option<Span>, scope: Option<RefusedScope> },
+    /// The platform failed.
+    Failed,
+}
+
+/// One call under way.
+pub(crate) struct Governed<P> {
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) bot: InUse,
+    surfaces: Arc<Surfaces>,
+    pub(crate) head: Parts,
+    pub(crate) payload: Payload,
+    pub(crate) facts: P,
+    arrived: Time,
+    /// It was sent again once though it may have arrived.
+    repeated: bool,
+    /// Given back when the call is over.
+    _buffered: Reserved,
+}
+
+/// What woke a held call.
+enum Woken {
+    Event(Event<Output, Reply>),
+    /// The client left, and the ticket with it.
+    Left,
+    /// The platform no longer takes the token.
+    Tripped,
+    /// Something may stand in the way of all calls.
+    Rung,
+    /// tidegate is going down.
+    Draining,
+}
+
+/// Answers one governed call.
+pub(crate) async fn serve<P: Platform>(
+    connection: Arc<Connection>,
+    bot: InUse,
+    surfaces: Arc<Surfaces>,
+    head: Parts,
+    facts: P,
+    (payload, buffered): (Payload, Reserved),
+) -> Response<Body> {
+    let arrived = connection.shared.clock.now();
+    let repeated = false;
+    let call = Governed { connection, bot, surfaces, head, payload, facts, arrived, repeated, _buffered: buffered };
+    match call.barred().await {
+        Some(reply) => call.tagged(reply, Tag::REFUSED),
+        None => call.run().await,
+    }
+}
+
+impl<P: Platform> Governed<P> {
+    async fn run(mut self) -> Response<Body> {
+        let mut place = self.place();
+        let mut call = self.enter();
+        let mut tag = Tag::ADMITTED;
+        let mut sent = 0;
+        let mut last = None;
+        loop {
+            let output = match self.next(&mut call).await {
+                Woken::Event(Event::Output(output)) => output,
+                Woken::Event(Event::Answer(reply)) => return self.tagged(reply, tag.with("superseded")),
+                Woken::Left => return Response::new(Body::empty()),
+                Woken::Tripped => return self.end(call, P::own(Own::Unauthorized), tag.with("refused")),
+                Woken::Draining => return self.end(call, P::own(Own::Busy), tag.with("refused")),
+                Woken::Rung => match self.barred().await {
+                    Some(reply) => return self.end(call, reply, tag.with("refused")),
+                    None => continue,
+                },
+            };
+            match output {
+                Output::Send { outcome, held, .. } => {
+                    place = None;
+                    tag = Tag::sent(outcome, held);
+                    sent += 1;
+                    match self.attempt(call, sent, tag).await {
+                        Ok(response) => return response,
+                        Err(waiting) => {
+                            let (again, reply) = *waiting;
+                            call = again;
+                            last = Some(reply);
+                        }
+                    }
+                }
+                Output::Superseded { .. } => {
+                    let answered = self.follow(call, tag).await;
+                    drop(place);
+                    return answered;
+                }
+                over => return self.over(call, &over, last, tag).await,
+            }
+        }
+    }
+
+    /// The answer to a call that may not go at the moment.
+    async fn barred(&self) -> Option<Reply> {
+        match P::barred(self)? {
+            Barred::For(wait) => Some(P::refusal(self, wait).await),
+            Barred::With(reply) => Some(reply),
+        }
+    }
+
+    /// Brings it before the governor.
+    fn enter(&self) -> Ticket {
+        self.bot.0.driver.enter(|ticket| Input::Write(self.facts.write(ticket)))
+    }
+
+    /// A place among the calls of this address that may be held. Without one the call goes at once, or is refused with
+    /// its place's time. Those that name their own limit need none.
+    fn place(&mut self) -> Option<Place> {
+        if self.facts.asking().max_hold.is_some() {
+            return None;
+        }
+        let place = self.bot.0.held.place(self.connection.client);
+        if place.is_none() {
+            self.facts.asking_mut().max_hold = Some(Span::ZERO);
+        }
+        place
+    }
+
+    /// The governor ended it: answers with the platform's last word, if there was one.
+    async fn over(&self, call: Ticket, output: &Output, last: Option<Reply>, tag: Tag) -> Response<Body> {
+        let unknown = last.as_ref().is_some_and(|reply| reply.status.is_server_error());
+        let tag = tag.with(if unknown { "unknown" } else { "refused" });
+        let last = last.map(|reply| P::passed_on(self, reply));
+        match output {
+            Output::Drop { .. } => {
+                let answer = self.facts.asking().cell(self.row()).answer;
+                self.end(call, P::dropped(self, answer), tag.with("dropped"))
+            }
+            Output::Refuse { retry_after, .. } => {
+                let reply = match last {
+                    Some(reply) => reply,
+                    None => P::refusal(self, *retry_after).await,
+                };
+                self.end(call, reply, tag)
+            }
+            _ => self.end(call, last.unwrap_or_else(|| P::own(Own::Unknown)), tag),
+        }
+    }
+
+    /// The next event, or what ends the wait for it.
+    async fn next(&self, call: &mut Ticket) -> Woken {
+        if let Some(event) = call.now() {
+            return Woken::Event(event);
+        }
+        let mut trips = self.bot.0.standing.trips();
+        let mut bell = P::edge(&self.connection.shared).bell();
+        let mut drain = self.connection.shared.drain.over();
+        let mut attended = true;
+        loop {
+            tokio::select! {
+                biased;
+                event = call.next() => return Woken::Event(event),
+                () = client::gone(), if attended => {
+                    if call.leave() {
+                        return Woken::Left;
+                    }
+                    // Others are answered with this one: it goes on without its client.
+                    attended = false;
+                }
+                Ok(()) = trips.changed() => return Woken::Tripped,
+                Ok(()) = bell.changed() => return Woken::Rung,
+                () = drain.wait() => return Woken::Draining,
+            }
+        }
+    }
+
+    /// Superseded: waits for the newer one's answer, as long as its own client can.
+    async fn follow(&self, mut call: Ticket, tag: Tag) -> Response<Body> {
+        let shared = &self.connection.shared;
+        let left = shared.clock.until(self.arrived + self.patience());
+        let mut drain = shared.drain.over();
+        let reply = tokio::select! {
+            biased;
+            event = call.next() => match event {
+                Event::Answer(reply) => Some(reply),
+                Event::Output(_) => None,
+            },
+            () = client::gone() => None,
+            () = drain.wait() => None,
+            () = tokio::time::sleep(left) => None,
+        };
+        let held = shared.clock.now().since(self.arrived).max(tag.held);
+        self.tagged(reply.unwrap_or_else(|| P::stand_in(self)), Tag { outcome: "superseded", held })
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.surfaces.policy
+    }
+
+    pub(crate) fn row(&self) -> &Row {
+        self.surfaces.policy.row(self.facts.asking().row)
+    }
+
+    pub(crate) fn bot(&self) -> &Bot {
+        &self.bot.0
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.connection.shared.clock.now()
+    }
+
+    fn patience(&self) -> Span {
+        self.facts.asking().patience(self.row())
+    }
+
+    /// Tells the governor how it ended, and all who wait for it.
+    fn finish(&self, call: Ticket, result: Answer, reply: Reply, tag: Tag) -> Response<Body> {
+        call.finish(done(result), || reply.clone());
+        self.tagged(reply, tag)
+    }
+
+    /// The governor ended it, or it is given up.
+    fn end(&self, call: Ticket, reply: Reply, tag: Tag) -> Response<Body> {
+        call.close(|| reply.clone());
+        self.tagged(reply, tag)
+    }
+
+    fn tagged(&self, reply: Reply, tag: Tag) -> Response<Body> {
+        let mut response = reply.into_response();
+        self.tag(response.headers_mut(), tag);
+        response
+    }
+
+    fn tag(&self, headers: &mut HeaderMap, tag: Tag) {
+        tag.write(headers);
+        if let Some(gate) = self.surfaces.gate(self.facts.asking().row) {
+            headers.insert(outcome::GATE, gate);
+        }
+    }
+}
+
+fn done(result: Answer) -> impl FnOnce(governor::Ticket) -> Input {
+    move |ticket| Input::Done { ticket, result }
+}

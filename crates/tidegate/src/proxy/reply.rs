@@ -1,0 +1,61 @@
+//! Whole answers.
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::{HeaderMap, Response, StatusCode};
+use tidegate_core::Span;
+
+use super::body::Body;
+
+/// Answers up to this size are read whole before they are passed on; the platforms' own are far smaller.
+pub(crate) const WHOLE: u64 = 64 << 10;
+const LONGEST: usize = 1 << 20;
+/// Longer waits are no waits but mistakes. The longest that was ever seen are half a day.
+const LONGEST_WAIT_SECS: f64 = 30.0 * 86_400.0;
+
+/// An answer at hand. It can be given to several.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Reply {
+    /// Reads an answer to its end; `None` where it breaks off.
+    pub(crate) async fn read(status: StatusCode, headers: HeaderMap, mut incoming: Incoming) -> Option<Self> {
+        let mut first = Bytes::new();
+        let mut more = BytesMut::new();
+        while let Some(frame) = incoming.frame().await {
+            let Ok(data) = frame.ok()?.into_data() else { continue };
+            if first.is_empty() {
+                first = data;
+            } else {
+                if more.is_empty() {
+                    more.extend_from_slice(&first);
+                }
+                more.extend_from_slice(&data);
+            }
+            if more.len() > LONGEST {
+                return None;
+            }
+        }
+        let body = if more.is_empty() { first } else { more.freeze() };
+        Some(Self { status, headers, body })
+    }
+
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
+    }
+}
+
+/// A wait in seconds; dates, negative numbers, nothing and ages are no waits.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held to a range that fits")]
+pub(crate) fn seconds(text: &str) -> Option<Span> {
+    let seconds: f64 = text.trim().parse().ok()?;
+    (seconds > 0.0 && seconds <= LONGEST_WAIT_SECS).then(|| Span::from_micros((seconds * 1_000_000.0) as u64))
+}
