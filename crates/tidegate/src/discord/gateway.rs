@@ -36,9 +36,12 @@ const MOST: usize = 2048;
 
 /// The answers, by asker.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Mutex<HashMap<(u64, bool), Arc<tokio::sync::Mutex<Slot>>>>);
+pub(super) struct Cache(Mutex<HashMap<(u64, bool), Shelf>>);
 
-/// One asker's answers. Who fetches holds the lock, and all others wait for it.
+/// Who fetches holds the lock, and all others wait for it.
+type Shelf = Arc<tokio::sync::Mutex<Slot>>;
+
+/// One asker's answers.
 #[derive(Debug, Default)]
 struct Slot {
     good: Option<Good>,
@@ -55,7 +58,7 @@ struct Good {
 }
 
 impl Cache {
-    fn slot(&self, bot: &Bot, own: bool) -> Arc<tokio::sync::Mutex<Slot>> {
+    fn slot(&self, bot: &Bot, own: bool) -> Shelf {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (bot.token.hash(), own);
         if slots.len() >= MOST && !slots.contains_key(&key) {
