@@ -8,7 +8,7 @@ use super::state::State;
 use super::write::{NONE, Paced, Stage, WriteState};
 use super::{HELD_MAX, HELD_PER_PEER_MAX, PEERS_MAX};
 use crate::cooldown::Cooling;
-use crate::key::{Peer, PeerKind};
+use crate::key::{MessageKey, Peer, PeerKind};
 use crate::policy::{Dry, InCooldown, Marks, MaxHold, PastHold, Row};
 use crate::time::{Span, Time};
 
@@ -102,6 +102,9 @@ impl State {
             }
         }
         self.outputs.push_back(bypass(&write));
+        if let Some(peer) = key.as_ref().and_then(|key| self.peers.find(key)) {
+            self.overtake_all(rules, peer, &write);
+        }
         if self.instant {
             return;
         }
@@ -114,7 +117,11 @@ impl State {
     fn admit(&mut self, rules: &Rules, write: Write, key: Option<Peer>, paced: Paced) {
         let key = key.unwrap_or(Peer::Method(write.method));
         if self.peers.len() >= PEERS_MAX && self.peers.find(&key).is_none() {
-            self.forget_all(rules);
+            // Once a second at most: a flood of new peers must not make every write look at all of them.
+            if self.swept + Span::from_secs(1) <= self.now {
+                self.swept = self.now;
+                self.forget_all(rules);
+            }
             if self.peers.len() >= PEERS_MAX {
                 let id = self.store(rules, write, NONE, paced);
                 self.count(rules, id, Counted::Accepted);
@@ -144,7 +151,7 @@ impl State {
 
     /// A write of a group that its row does not pace takes the shared bucket and is not counted, if it can go at once.
     fn bypasses(&mut self, rules: &Rules, id: u32) -> bool {
-        let Verdict::Go(go) = self.consider(rules, id, None) else { return false };
+        let Verdict::Go(go) = self.consider(rules, id, None, 0) else { return false };
         if go.how != How::Token {
             return false;
         }
@@ -179,7 +186,7 @@ impl State {
         let alone = self.peers[peer].line.is_empty();
         if alone {
             // The common case: nothing stands before it.
-            let verdict = self.consider(rules, id, None);
+            let verdict = self.consider(rules, id, None, 0);
             if let Verdict::Go(go) = verdict {
                 if !self.next_stage(rules, id, go) {
                     self.release(rules, id, go);
@@ -294,6 +301,7 @@ impl State {
         let class = write.class.unwrap_or(row.default_class);
         let (limit, past) = hold_limit(row, class, &write);
         let reach = self.reach(rules, peer);
+        let inline = self.peers.get(peer).is_some_and(|peer| matches!(peer.key, Peer::Inline(_)));
         self.seq += 1;
         let ticket = write.ticket;
         let id = self.writes.insert(WriteState {
@@ -309,7 +317,8 @@ impl State {
             loose: None,
             wider: write.wider,
             thread: write.thread,
-            message: write.message,
+            // An inline message is its own peer.
+            message: write.message.or(inline.then_some(MessageKey(0))),
             weight: if row.weight_items { write.weight.clamp(1, WEIGHT_MAX) } else { 1 },
             fields: write.fields,
             arrived: self.now,
@@ -324,6 +333,7 @@ impl State {
             waited: false,
             bot_since: None,
             retry_at: Time::ZERO,
+            overtaken: false,
             gave_back: false,
             refusals: 0,
             failures: 0,

@@ -10,7 +10,6 @@ use crate::discord::Headers;
 use crate::key::Peer;
 use crate::policy::RefusedCools;
 use crate::time::{Span, Time};
-use crate::window::UNANSWERED;
 
 /// A write that the platform refused so often is given up.
 const REFUSALS: u32 = 3;
@@ -54,7 +53,7 @@ impl State {
                 self.count(rules, id, Counted::Failed);
                 self.end(id);
             }
-            Answer::Transient => self.failed_once(rules, id, since),
+            Answer::Transient => self.failed_once(rules, id),
         }
         self.enqueue(peer);
     }
@@ -127,16 +126,14 @@ impl State {
     }
 
     /// A transient failure: again later, unless a newer edit says the same or it was tried often enough.
-    fn failed_once(&mut self, rules: &Rules, id: u32, since: Time) {
+    fn failed_once(&mut self, rules: &Rules, id: u32) {
         let attempts = self.cell(rules, id).attempts;
-        // Past that a newer one may have gone by.
-        let lost = since + UNANSWERED <= self.now;
         if self.yields(rules, id) {
             return;
         }
         let write = &mut self.writes[id];
         write.failures += 1;
-        if write.failures >= attempts || lost {
+        if write.failures >= attempts || write.overtaken {
             self.give_up(rules, id);
             return;
         }
@@ -210,7 +207,7 @@ impl State {
             return;
         }
         self.writes[id].refusals += 1;
-        if self.writes[id].refusals >= REFUSALS {
+        if self.writes[id].refusals >= REFUSALS || self.writes[id].overtaken {
             self.give_up(rules, id);
         } else if !self.yields(rules, id) {
             self.back_in_line(rules, id);
@@ -243,7 +240,7 @@ impl State {
     fn escalate(&mut self, rules: &Rules, peer: &Peer, until: Time) {
         let Some(escalate) = rules.policy.escalate else { return };
         let now = self.now;
-        self.refusals.retain(|(other, at, _)| other != peer && *at + escalate.within > now);
+        self.refusals.retain(|(other, at, end)| other != peer && *at + escalate.within > now && *end > now);
         if self.refusals.len() >= escalate.peers.max(16) {
             self.refusals.remove(0);
         }
@@ -278,7 +275,11 @@ impl State {
             return;
         }
         self.writes[id].gave_back = true;
-        self.back_in_line(rules, id);
+        if self.writes[id].overtaken {
+            self.give_up(rules, id);
+        } else if !self.yields(rules, id) {
+            self.back_in_line(rules, id);
+        }
         self.enqueue_grown(peer);
     }
 }

@@ -68,8 +68,9 @@ impl State {
         rules.row(write.row).cell(write.class)
     }
 
-    /// Decides about a write at the head of its line. `turn`: the bot's bucket that its peer has the turn of.
-    pub(super) fn consider(&mut self, rules: &Rules, id: u32, turn: Option<usize>) -> Verdict {
+    /// Decides about a write at the head of its line. `turn`: the bot's bucket that its peer has the turn of; `closed`:
+    /// those of the bot's buckets, as bits, that an earlier write of the line waits for.
+    pub(super) fn consider(&mut self, rules: &Rules, id: u32, turn: Option<usize>, closed: u32) -> Verdict {
         let cell = self.cell(rules, id);
         if let Some(verdict) = self.cold(rules, id, cell) {
             return verdict;
@@ -84,7 +85,7 @@ impl State {
                 return Verdict::Wait(Wait { why: DropReason::Spread, wake, holds_back: false, bot: None });
             }
         };
-        match self.buckets(rules, id, cell, turn) {
+        match self.buckets(rules, id, cell, turn, closed) {
             Verdict::Go(go) => Verdict::Go(Go { quiet, ..go }),
             other => other,
         }
@@ -201,7 +202,7 @@ impl State {
     }
 
     /// Whether all buckets have enough, and what the cell does when not.
-    fn buckets(&mut self, rules: &Rules, id: u32, cell: &Cell, turn: Option<usize>) -> Verdict {
+    fn buckets(&mut self, rules: &Rules, id: u32, cell: &Cell, turn: Option<usize>, closed: u32) -> Verdict {
         let (now, all) = (self.now, rules.buckets_of(&self.writes[id]));
         let (mut peers_at, mut bots_at, mut bot) = (now, now, None);
         for bucket in all {
@@ -209,7 +210,8 @@ impl State {
             match bucket.bot() {
                 None => peers_at = peers_at.max(at),
                 Some(slot) => {
-                    let my_turn = turn == Some(slot) || self.bots[slot].nobody_waits();
+                    let open = closed & (1 << slot) == 0;
+                    let my_turn = open && (turn == Some(slot) || self.bots[slot].nobody_waits());
                     if (at > now || !my_turn) && bot.is_none() {
                         bot = Some((slot, at, *bucket));
                     }

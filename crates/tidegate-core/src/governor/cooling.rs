@@ -95,21 +95,27 @@ impl State {
 
     /// The write was answered; whether that opened (or passed on) a scope that others may wait for.
     pub(super) fn settle_probe(&mut self, id: u32, result: Answer) {
-        let mut settled = false;
+        if !self.anything_cools(self.writes[id].peer) {
+            return;
+        }
+        let wide = |cooldown: &Cooldown| matches!(cooldown, Cooldown::Probing { write, .. } if *write == id);
+        let method = self.method_cooldowns.get(&self.writes[id].method);
+        let wider = self.writes[id].wider.and_then(|wider| self.method_cooldowns.get(&wider));
+        let others_wait = self.bot_cooldown.iter().chain(method).chain(wider).any(wide);
         self.each_cooldown(id, |cooldown| match cooldown {
-            Cooldown::Probing { write, .. } if write == id => {
-                settled = true;
-                (result == Answer::Transient).then_some(Cooldown::Due)
-            }
+            Cooldown::Probing { write, .. } if write == id => (result == Answer::Transient).then_some(Cooldown::Due),
             _ => Some(cooldown),
         });
-        if settled {
+        if others_wait {
             self.enqueue_all(false);
         }
     }
 
     /// Cools a scope until then; an end that is later already stays.
     pub(super) fn cool(&mut self, rules: &Rules, scope: &Scope, until: Time) {
+        if until <= self.now {
+            return;
+        }
         let merged = |old: Option<Cooldown>| {
             let new = Cooldown::Until(until);
             Some(match old {

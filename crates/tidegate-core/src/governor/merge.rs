@@ -73,6 +73,32 @@ impl State {
         }
     }
 
+    /// An edit goes that no budget holds: older ones of its message neither wait nor go again.
+    pub(super) fn overtake_all(&mut self, rules: &Rules, peer: u32, write: &super::Write) {
+        if !rules.row(write.row).merges() || write.message.is_none() {
+            return;
+        }
+        let (message, method) = (write.message, write.method);
+        let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
+        let older: Vec<u32> = line
+            .into_iter()
+            .filter(|id| self.writes[*id].is_held() && self.writes[*id].same_target(message, method))
+            .collect();
+        self.supersede(rules, write.ticket, None, &older);
+        self.overtake(peer, message, method, u64::MAX);
+        self.enqueue(peer);
+    }
+
+    /// An edit of the message goes: older ones in flight may not come back after it.
+    pub(super) fn overtake(&mut self, peer: u32, message: Option<MessageKey>, method: crate::key::MethodKey, seq: u64) {
+        let mut at = self.peers.get(peer).map_or(NONE, |peer| peer.flying);
+        while at != NONE {
+            let other = &mut self.writes[at];
+            other.overtaken |= other.seq < seq && other.same_target(message, method);
+            at = other.next;
+        }
+    }
+
     /// Whether a named final of the message is held, in flight, or was delivered a moment ago.
     pub(super) fn final_near(&self, peer: u32, message: Option<MessageKey>) -> bool {
         let (Some(state), Some(message)) = (self.peers.get(peer), message) else { return false };

@@ -36,6 +36,10 @@ struct Look {
 }
 
 impl Look {
+    fn closed(&self) -> u32 {
+        self.bots.iter().zip(0_u32..).fold(0, |bits, (first, at)| bits | (u32::from(first.is_some()) << at))
+    }
+
     fn block(&mut self, rules: &Rules, write: &WriteState) {
         self.blocked |= rules.conflicts(write.row);
         if rules.by_route(write.row) && !self.routes.contains(&write.method) {
@@ -68,6 +72,10 @@ impl State {
             return look.turn;
         }
         for slot in 0..self.bots.len() {
+            if turn.is_none() && self.bots[slot].waits(peer) {
+                // What had the turn may be gone, and what comes after it need less.
+                self.bots[slot].wake = Time::ZERO;
+            }
             match look.bots.get(slot).copied().flatten() {
                 Some(_) if matches!(look.turn, Turn::Short(_)) && turn == Some(slot) => {}
                 Some(class) => self.bots[slot].join(peer, class),
@@ -113,7 +121,7 @@ impl State {
                 })
             })
         } else {
-            self.consider(rules, id, turn)
+            self.consider(rules, id, turn, look.closed())
         };
         match verdict {
             Verdict::Go(go) => {
@@ -187,6 +195,11 @@ impl State {
         let arriving = !self.writes[id].waited;
         self.charge(rules, id, go.how == How::Token);
         self.remember_release(rules, id, go);
+        if rules.row(self.writes[id].origin).merges() {
+            let write = &self.writes[id];
+            let (peer, message, method, seq) = (write.peer, write.message, write.method, write.seq);
+            self.overtake(peer, message, method, seq);
+        }
         if self.anything_cools(self.writes[id].peer) {
             self.take_probe(id);
         }

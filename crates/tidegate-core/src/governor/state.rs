@@ -50,6 +50,8 @@ pub(super) struct State {
     summaries: BTreeMap<Peer, Counters>,
     summary_at: Time,
     pub(super) seq: u64,
+    /// When all peers were last looked at because there were too many.
+    pub(super) swept: Time,
     /// The last writes that ended, with their peer, route and release.
     pub(super) ended: VecDeque<(Ticket, (u32, MethodKey, Time))>,
     /// Why the write that is being decided does not go now.
@@ -80,6 +82,7 @@ impl State {
             summaries: BTreeMap::new(),
             summary_at: Time::NEVER,
             seq: 0,
+            swept: Time::ZERO,
             ended: VecDeque::new(),
             last_wait: None,
         }

@@ -56,6 +56,8 @@ pub(super) struct WriteState {
     /// Since when it has waited for the bot's bucket alone.
     pub(super) bot_since: Option<Time>,
     pub(super) retry_at: Time,
+    /// A newer edit of its message has gone: it may not go again.
+    pub(super) overtaken: bool,
     /// A shared store sent it back once: it has been counted as released.
     pub(super) gave_back: bool,
     /// Platform refusals so far.

@@ -11,6 +11,7 @@ mod fairness;
 mod format;
 mod forum;
 mod forum_more;
+mod found;
 mod live;
 mod streams;
 mod telegram;
