@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aiohttp
@@ -13,7 +14,7 @@ from harness import TOKEN
 class Answer:
     status: int
     body: dict
-    headers: dict
+    headers: Mapping[str, str]  # whatever the case of a name
 
     @property
     def ok(self) -> bool:
@@ -68,7 +69,7 @@ class Api:
     async def post(self, method: str, **request) -> Answer:
         async with self.session.post(f"{self.base}/bot{self.token}/{method}", **request) as answer:
             body = await answer.json(content_type=None)
-            return Answer(answer.status, body, dict(answer.headers))
+            return Answer(answer.status, body, answer.headers)
 
     async def send(self, chat: int | str, text: str, **more) -> Answer:
         return await self("sendMessage", chat_id=chat, text=text, **more)

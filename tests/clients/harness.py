@@ -27,7 +27,7 @@ SCALE = 0.1
 
 def program() -> str:
     """The binary under test, as `cargo xtask clients` built it."""
-    found = os.environ.get("TIDEGATE_BIN", str(Path(__file__).parents[2] / "target/debug/tidegate"))
+    found = os.environ.get("CLIENTS_BIN", str(Path(__file__).parents[2] / "target/debug/tidegate"))
     assert Path(found).exists(), f"{found} is missing: run `cargo xtask clients`, or `cargo build` first"
     return found
 
@@ -58,12 +58,14 @@ class Call:
 class Process:
     """A child that must be alive as long as the test, and is ended with it."""
 
-    def __init__(self, name: str, args: list[str], port: int, folder: Path, **env: str) -> None:
+    def __init__(self, name: str, args: list[str], port: int, folder: Path) -> None:
         self.name = name
         self.output = folder / f"{name}.log"
+        # What somebody set for a tidegate of their own is not for this one.
+        env = {name: value for name, value in os.environ.items() if not name.startswith("TIDEGATE_")}
         with open(self.output, "wb") as output:
             self.child = subprocess.Popen(
-                [program(), *args], stdout=output, stderr=subprocess.STDOUT, cwd=folder, env={**os.environ, **env}
+                [program(), *args], stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=env
             )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -94,8 +96,8 @@ class Process:
 class House:
     """A sandbox and a tidegate, as a context manager."""
 
-    def __init__(self, scale: float = SCALE, config: str = "", serve: bool = True) -> None:
-        self.scale, self.config, self.serve = scale, config, serve
+    def __init__(self, scale: float = SCALE, threads: int = 0, serve: bool = True) -> None:
+        self.scale, self.threads, self.serve = scale, threads, serve
 
     def __enter__(self) -> "House":
         self.stack = contextlib.ExitStack()
@@ -117,7 +119,7 @@ class House:
         config = folder / "tidegate.toml"
         config.write_text(
             f'listen = "127.0.0.1:{listen}"\nadmin = "127.0.0.1:{admin}"\ndata = "{folder}/data"\n'
-            f'time_scale = {self.scale}\n\n[telegram]\napi = "{self.platform}"\n\n{self.config}'
+            f'time_scale = {self.scale}\nthreads = {self.threads}\n\n[telegram]\napi = "{self.platform}"\n'
         )
         self.gate = Process("serve", ["serve", "--config", str(config)], listen, folder)
         opening.callback(self.gate.end)
@@ -148,7 +150,7 @@ class House:
                 status=entry["status"],
                 forced=entry["forced"],
             )
-            for entry in self.control("log")
+            for entry in self.control("log")["calls"]
         ]
         return [
             call
@@ -165,13 +167,13 @@ class House:
         refused = [call for call in self.log() if call.status == 429 and not call.forced]
         assert not refused, f"{len(refused)} calls were refused by the platform, the first: {refused[0]}"
 
-    def refuse_next(self, method: str, chat: int | str, retry_after: int, times: int = 1) -> None:
-        """The platform's next answers to such calls are a 429."""
-        raise NotImplementedError
+    def script(self, answer: object, method: str | None = None, chat: int | str | None = None, times: int = 1) -> None:
+        """What the platform's next answers to such calls are."""
+        self.control("script", {"method": method, "chat": chat, "times": times, "answer": answer})
 
-    def fail_next(self, method: str | None, chat: int | str | None, status: int, times: int = 1) -> None:
-        """The platform's next answers to such calls are this error."""
-        raise NotImplementedError
+    def refuse_next(self, method: str, chat: int | str | None, retry_after: int, times: int = 1) -> None:
+        """They are a 429, and the chat or the method is banned for as long."""
+        self.script({"kind": "429", "retry_after": retry_after}, method, chat, times)
 
     async def until(self, holds, real_seconds: float = 60) -> None:
         """Waits until it holds."""

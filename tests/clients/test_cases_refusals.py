@@ -47,7 +47,7 @@ def test_t14_t15_t16_t43_hours_are_told_truly_and_at_once(told):
 def test_t30_a_failed_typing_is_never_sent_again():
     async def scenario(house: House):
         async with Api(house.base) as api:
-            house.fail_next("sendChatAction", 7, status=502)
+            house.script("502", "sendChatAction", 7)
             await api("sendChatAction", chat_id=7, action="typing")
             await house.sleep(20)
 
@@ -59,11 +59,10 @@ def test_t30_a_failed_typing_is_never_sent_again():
 def test_t31_a_dead_token_trips_its_breaker(status):
     async def scenario(house: House):
         async with Api(house.base) as api:
-            house.fail_next(None, None, status=status, times=1000)
+            house.script(str(status), times=1000)
             for _ in range(100):
                 answer = await api("sendChatAction", chat_id=7, action="typing")
                 assert answer.status in (401, 404) or answer.ok
-        house.control("reset", {})
 
     with run(scenario) as house:
         assert len(house.log("sendChatAction")) <= 10
@@ -88,7 +87,7 @@ def test_t36_a_group_that_moved_takes_its_queue_along():
         async with Api(house.base) as api:
             for i in range(3):
                 assert (await api.send(-5, f"#{i}")).ok
-            house.control("script", [{"method": "sendMessage", "chat": -5, "migrate_to": GROUP}])
+            house.script({"kind": "migrate", "to": GROUP}, "sendMessage", -5)
             told = await api.send(-5, "#3")
             assert told.status == 400
             assert told.body["parameters"]["migrate_to_chat_id"] == GROUP

@@ -66,8 +66,8 @@ fn node(workspace: &Workspace) -> Result<()> {
 pub(crate) fn clients(workspace: &Workspace) -> Result<()> {
     run(workspace
         .command(venv_python(workspace))
-        .env("TIDEGATE_BIN", workspace.target.join("debug/tidegate"))
-        .env("TIDEGATE_NODE_MODULES", workspace.target.join("npm/node_modules"))
+        .env("CLIENTS_BIN", workspace.target.join("debug/tidegate"))
+        .env("CLIENTS_NODE_MODULES", workspace.target.join("npm/node_modules"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .args(["-m", "pytest", "-p", "no:cacheprovider", "--numprocesses", AT_ONCE, "--durations", "10", TESTS]))
 }

@@ -27,13 +27,14 @@ class Library(ABC):
     """A bot of one library. Cancelling the task of a call must make the library leave."""
 
     name: str
-    # Whether the library takes an `X-Tidegate-…` header at all (README tells how).
-    takes_headers = True
+    # Calls at once by default; more wait inside the library, and leave it together.
+    connections = 1000
 
-    def __init__(self, base: str, token: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, base: str, token: str, patient: bool = False) -> None:
+        """At the library's defaults, or `patient`: with its timeout raised and a long hold asked for, as README says."""
         self.base = base
         self.token = token
-        self.headers = headers or {}
+        self.headers = {"X-Tidegate-Max-Hold": "300s"} if patient else {}
 
     async def __aenter__(self) -> "Library":
         return self
@@ -97,4 +98,4 @@ async def until_taken(call, *args, scale: float, tries: int = 200):
 
 def node_modules() -> str:
     """Where the pinned Node packages are."""
-    return os.environ["TIDEGATE_NODE_MODULES"]
+    return os.environ["CLIENTS_NODE_MODULES"]

@@ -12,10 +12,10 @@ from . import Failed, Library, Refused
 class PythonTelegramBot(Library):
     name = "python-telegram-bot"
 
-    def __init__(self, base, token, headers=None, **request) -> None:
-        super().__init__(base, token, headers)
-        if headers:
-            request["httpx_kwargs"] = {"headers": headers}
+    def __init__(self, base, token, patient=False, **request) -> None:
+        super().__init__(base, token, patient)
+        if patient:
+            request = {"read_timeout": 300, "httpx_kwargs": {"headers": self.headers}, **request}
         self.bot = Bot(
             token,
             base_url=f"{base}/bot",

@@ -14,9 +14,10 @@ from . import Failed, Library, Refused
 
 class TelebotAsync(Library):
     name = "pyTelegramBotAPI async"
+    connections = 50
 
-    def __init__(self, base, token, headers=None) -> None:
-        super().__init__(base, token, headers)
+    def __init__(self, base, token, patient=False) -> None:
+        super().__init__(base, token, patient)
         asyncio_helper.API_URL = base + "/bot{0}/{1}"
         asyncio_helper.FILE_URL = base + "/file/bot{0}/{1}"
         self.bot = AsyncTeleBot(token)

@@ -17,11 +17,12 @@ from . import Failed, Library, Refused
 class TelebotSync(Library):
     name = "pyTelegramBotAPI"
 
-    def __init__(self, base, token, headers=None) -> None:
-        super().__init__(base, token, headers)
+    def __init__(self, base, token, patient=False) -> None:
+        super().__init__(base, token, patient)
         apihelper.API_URL = base + "/bot{0}/{1}"
         apihelper.FILE_URL = base + "/file/bot{0}/{1}"
-        apihelper.CUSTOM_REQUEST_SENDER = self._with_headers if headers else None
+        apihelper.CUSTOM_REQUEST_SENDER = self._with_headers if patient else None
+        apihelper.READ_TIMEOUT = 300 if patient else 30
         self.bot = telebot.TeleBot(token, threaded=False)
         self.threads = ThreadPoolExecutor(max_workers=400)
 
