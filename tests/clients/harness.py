@@ -94,7 +94,11 @@ class Process:
 
 
 class House:
-    """A sandbox and a tidegate, as a context manager."""
+    """A sandbox and a tidegate, as a context manager.
+
+    With several threads, calls that come at once over connections of their own overtake each other on their way to the
+    gate; a test of their order takes one thread.
+    """
 
     def __init__(self, scale: float = SCALE, threads: int = 0, serve: bool = True) -> None:
         self.scale, self.threads, self.serve = scale, threads, serve
@@ -207,3 +211,15 @@ def number(text: str) -> int:
 
 def numbers(calls: list[Call]) -> list[int]:
     return [number(call.text) for call in calls]
+
+
+def assert_in_order(found: list[int], race: int) -> None:
+    """Each comes behind all lower ones, but for the last `race` before it.
+
+    Calls over connections of their own race for some milliseconds before anybody but their client can know their order;
+    the gate's own order is exact, and is tested where the gate is.
+    """
+    highest = -1
+    for one in found:
+        assert one >= highest - race, f"{one} behind {highest}: {found}"
+        highest = max(highest, one)

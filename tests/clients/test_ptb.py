@@ -7,7 +7,7 @@ import os
 
 from telegram.ext import AIORateLimiter, ExtBot
 
-from harness import GROUP, TOKEN, House, number
+from harness import GROUP, TOKEN, House, assert_in_order, number
 from libraries import Refused
 from libraries.ptb import PythonTelegramBot
 
@@ -40,7 +40,8 @@ def test_two_thousand_tasks_over_fifty_chats():
         assert len(calls) == TASKS
         for chat in range(1, CHATS + 1):
             arrived = [number(text) for text in house.texts("sendMessage", chat)]
-            assert arrived == list(range(TASKS // CHATS)), f"chat {chat} is in order and has each once"
+            assert sorted(arrived) == list(range(TASKS // CHATS)), f"chat {chat} has each once"
+            assert_in_order(arrived, race=0 if SCALE == 1 else 1)
         assert took <= 80 * ROOM
 
 
