@@ -96,8 +96,7 @@ class Process:
 class House:
     """A sandbox and a tidegate, as a context manager.
 
-    With several threads, calls that come at once over connections of their own overtake each other on their way to the
-    gate; a test of their order takes one thread.
+    `threads` are tidegate's; 0 is one for each core.
     """
 
     def __init__(self, scale: float = SCALE, threads: int = 0, serve: bool = True) -> None:
@@ -179,12 +178,29 @@ class House:
         """They are a 429, and the chat or the method is banned for as long."""
         self.script({"kind": "429", "retry_after": retry_after}, method, chat, times)
 
+    def taken(self) -> int:
+        """Calls that tidegate has taken before its gate, whatever became of them."""
+        with urllib.request.urlopen(f"{self.admin}/v1/status", timeout=30) as answer:
+            bots = json.load(answer)["bots"]
+        counters = [counter for bot in bots for counter in bot["counters"]]
+        return sum(counter["count"] for counter in counters if counter["outcome"] == "accepted")
+
+    async def in_turn(self, calls) -> list[asyncio.Task]:
+        """Starts each call when the one before has come to the gate. Calls that are only started one after the other
+        race each other over their connections."""
+        tasks = []
+        for call in calls:
+            before = self.taken()
+            tasks.append(asyncio.create_task(call))
+            await self.until(lambda before=before: self.taken() > before)
+        return tasks
+
     async def until(self, holds, real_seconds: float = 60) -> None:
         """Waits until it holds."""
         deadline = time.monotonic() + real_seconds
         while not holds():
             assert time.monotonic() < deadline, "it never came to that"
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.005)
 
     def sleep(self, platform_seconds: float):
         """Lets so much platform time pass."""
@@ -216,8 +232,7 @@ def numbers(calls: list[Call]) -> list[int]:
 def assert_in_order(found: list[int], race: int) -> None:
     """Each comes behind all lower ones, but for the last `race` before it.
 
-    Calls over connections of their own race for some milliseconds before anybody but their client can know their order;
-    the gate's own order is exact, and is tested where the gate is.
+    Calls that are started together race over their connections before anybody but their client can know their order.
     """
     highest = -1
     for one in found:

@@ -41,7 +41,7 @@ def test_two_thousand_tasks_over_fifty_chats():
         for chat in range(1, CHATS + 1):
             arrived = [number(text) for text in house.texts("sendMessage", chat)]
             assert sorted(arrived) == list(range(TASKS // CHATS)), f"chat {chat} has each once"
-            assert_in_order(arrived, race=0 if SCALE == 1 else 1)
+            assert_in_order(arrived, race=0 if SCALE == 1 else 5)
         assert took <= 80 * ROOM
 
 
