@@ -10,9 +10,10 @@ import asyncio
 import contextlib
 import json
 import os
+import random
+import re
 import socket
 import subprocess
-import re
 import tempfile
 import time
 import urllib.error
@@ -33,9 +34,13 @@ def program() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """Below the ports that the system gives to outgoing connections, so that none of those is on it by then."""
+    for _ in range(100):
+        port = random.randrange(15000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Call:
 class Process:
     """A child that must be alive as long as the test, and is ended with it."""
 
-    def __init__(self, name: str, args: list[str], port: int, folder: Path) -> None:
+    def __init__(self, name: str, args: list[str], ports: list[int], folder: Path) -> None:
         self.name = name
         self.output = folder / f"{name}.log"
         # What somebody set for a tidegate of their own is not for this one.
@@ -69,7 +74,9 @@ class Process:
             )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            with contextlib.suppress(OSError):
+                for port in ports:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 return
             if self.child.poll() is not None:
                 break
@@ -108,8 +115,9 @@ class House:
             folder = Path(opening.enter_context(tempfile.TemporaryDirectory(prefix="tidegate-")))
             port = free_port()
             self.platform = f"http://127.0.0.1:{port}"
-            arguments = ["sandbox", "--telegram", f"127.0.0.1:{port}", "--scale", str(self.scale)]
-            self.sandbox = Process("sandbox", arguments, port, folder)
+            arguments = ["sandbox", "--telegram", f"127.0.0.1:{port}", "--discord", "127.0.0.1:0"]
+            arguments += ["--scale", str(self.scale)]
+            self.sandbox = Process("sandbox", arguments, [port], folder)
             opening.callback(self.sandbox.end)
             self.base = self.platform
             if self.serve:
@@ -124,7 +132,7 @@ class House:
             f'listen = "127.0.0.1:{listen}"\nadmin = "127.0.0.1:{admin}"\ndata = "{folder}/data"\n'
             f'time_scale = {self.scale}\nthreads = {self.threads}\n\n[telegram]\napi = "{self.platform}"\n'
         )
-        self.gate = Process("serve", ["serve", "--config", str(config)], listen, folder)
+        self.gate = Process("serve", ["serve", "--config", str(config)], [listen, admin], folder)
         opening.callback(self.gate.end)
         self.base, self.admin = f"http://127.0.0.1:{listen}", f"http://127.0.0.1:{admin}"
 
