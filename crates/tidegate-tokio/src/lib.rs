@@ -3,6 +3,8 @@
 //! A gate decides and never waits; a [`Driver`] waits and never decides. It keeps the gate behind a mutex, wakes the one
 //! task that waits for each ticket, and sleeps until the gate's next deadline. Callers may live on several runtimes.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
 mod clock;
 mod driver;
 mod governor;

@@ -1,5 +1,7 @@
 //! Stands between bots and chat platforms so that no budget is overspent.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
 mod admin;
 mod bots;
 mod config;

@@ -3,8 +3,6 @@
 mod guard;
 mod metrics;
 mod status;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 

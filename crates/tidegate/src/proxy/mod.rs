@@ -7,3 +7,6 @@ pub(crate) mod headers;
 pub(crate) mod reply;
 pub(crate) mod target;
 pub(crate) mod upstream;
+
+#[cfg(test)]
+mod tests;
