@@ -1,49 +1,47 @@
-//! One thread: accepts connections and serves them.
+//! One thread accepts, and gives each connection to the thread of the bot that it begins with.
+//!
+//! So all calls of a bot that come in one after another, over however many connections, meet its governor in that order,
+//! and a bot's lock is seldom wanted by two threads. Threads that accept for themselves would overtake each other.
 
-use std::convert::Infallible;
-use std::net::IpAddr;
-use std::pin::pin;
+use std::io;
+use std::net::{IpAddr, TcpStream as StdStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Connection, Shared};
-use crate::proxy::body::Body;
+use super::Shared;
 use crate::proxy::budget::Reserved;
-use crate::proxy::client::Attended;
-use crate::proxy::upstream::Upstream;
-use crate::{discord, telegram};
 
-/// Room for a request line and headers of the largest sizes together.
-const SLACK: usize = 4 << 10;
-const MOST_HEADERS: usize = 256;
 /// After an error of accept itself, mostly too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Enough for `POST /bot<token>/`, and mostly for an `Authorization` header.
+const FIRST_WORDS: usize = 1024;
 
-/// Serves until the drain has begun and all its connections are closed.
-pub(super) fn thread(shared: &Arc<Shared>, upstream: &Upstream, listener: std::net::TcpListener) {
+/// A connection on its way to its thread. There are never more than there may be connections.
+pub(super) struct Arrived {
+    pub(super) stream: StdStream,
+    pub(super) client: IpAddr,
+    pub(super) place: Reserved,
+}
+
+/// Accepts until the drain has begun.
+pub(super) fn thread(shared: &Arc<Shared>, threads: &Arc<[UnboundedSender<Arrived>]>, listener: std::net::TcpListener) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return tracing::error!(%error, "a thread cannot serve"),
+        Err(error) => return tracing::error!(%error, "no connection can be accepted"),
     };
     runtime.block_on(async {
         match TcpListener::from_std(listener) {
-            Ok(listener) => accept(shared, upstream, listener).await,
-            Err(error) => tracing::error!(%error, "a thread cannot listen"),
+            Ok(listener) => accept(shared, threads, listener).await,
+            Err(error) => tracing::error!(%error, "no connection can be accepted"),
         }
-        // What goes on without its client, and the timers of bots, live on this thread.
-        std::future::pending::<()>().await;
     });
 }
 
-async fn accept(shared: &Arc<Shared>, upstream: &Upstream, listener: TcpListener) {
+async fn accept(shared: &Arc<Shared>, threads: &Arc<[UnboundedSender<Arrived>]>, listener: TcpListener) {
     let mut drain = shared.drain.begun();
     loop {
         let accepted = tokio::select! {
@@ -54,7 +52,8 @@ async fn accept(shared: &Arc<Shared>, upstream: &Upstream, listener: TcpListener
             Ok((stream, client)) => match shared.connections.take(1) {
                 Some(place) => {
                     let _ = stream.set_nodelay(true);
-                    tokio::spawn(serve(Arc::clone(shared), upstream.clone(), stream, client.ip(), place));
+                    let (shared, threads) = (Arc::clone(shared), Arc::clone(threads));
+                    tokio::spawn(async move { hand_over(&shared, &threads, stream, client.ip(), place).await });
                 }
                 None => {
                     tokio::spawn(tokio::time::timeout(Duration::from_secs(1), turn_away(stream)));
@@ -68,68 +67,51 @@ async fn accept(shared: &Arc<Shared>, upstream: &Upstream, listener: TcpListener
     }
 }
 
-async fn serve(shared: Arc<Shared>, upstream: Upstream, stream: TcpStream, client: IpAddr, place: Reserved) {
-    let bounds = &shared.config.bounds;
-    let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        // Counts from the end of the last answer, so it is the limit of an idle connection too.
-        .header_read_timeout(bounds.idle_timeout)
-        .max_headers(MOST_HEADERS)
-        .max_buf_size((bounds.header_block + bounds.target_max + SLACK).max(8 << 10));
-    let mut drain = shared.drain.begun();
-    let connection = Connection::new(Arc::clone(&shared), upstream, client);
-    let service = service_fn(move |request: Request<Incoming>| {
-        let connection = Arc::clone(&connection);
-        Attended::new(async move { Ok::<_, Infallible>(route(connection, request).await) })
-    });
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    let ended = tokio::select! {
-        ended = serving.as_mut() => ended,
-        () = drain.wait() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
-        }
+/// Waits for the first words of a connection, without taking them off it, and gives it to its thread.
+async fn hand_over(
+    shared: &Shared,
+    threads: &[UnboundedSender<Arrived>],
+    stream: TcpStream,
+    client: IpAddr,
+    place: Reserved,
+) {
+    let mut words = [0; FIRST_WORDS];
+    let Ok(Ok(length)) = tokio::time::timeout(shared.config.bounds.idle_timeout, stream.peek(&mut words)).await else {
+        return;
     };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended");
-    }
-    drop(place);
-}
-
-async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    if connection.shared.drain.has_begun() {
-        return json(StatusCode::SERVICE_UNAVAILABLE, "tidegate is going down");
-    }
-    let path = request.uri().path();
-    if telegram::is_ours(path) {
-        return telegram::serve(connection, request).await;
-    }
-    if discord::is_ours(path) {
-        return discord::serve(connection, request).await;
-    }
-    let served = "served here: /api/… (Discord), /bot<token>/<method> and /file/bot<token>/<path> (Telegram)";
-    json(StatusCode::NOT_FOUND, served)
-}
-
-fn json(status: StatusCode, message: &str) -> Response<Body> {
-    let body = serde_json::json!({
-        "ok": false, "error_code": status.as_u16(), "description": message, "message": message, "code": 0,
+    let handed: io::Result<()> = stream.into_std().map(|stream| {
+        let thread = threads.get(thread_of(&words[..length], threads.len()));
+        // A thread ends with the process only.
+        let _ = thread.map(|thread| thread.send(Arrived { stream, client, place }));
     });
-    let mut response = Response::new(Body::from(bytes::Bytes::from(body.to_string())));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-    headers.insert(hyper::header::VIA, hyper::header::HeaderValue::from_static("1.1 tidegate"));
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(hyper::header::RETRY_AFTER, hyper::header::HeaderValue::from_static("5"));
+    if let Err(error) = handed {
+        tracing::debug!(%error, "a connection was lost");
     }
-    response
+}
+
+/// The thread of the bot that a request names: in its path (Telegram) or its `Authorization` (Discord).
+fn thread_of(words: &[u8], threads: usize) -> usize {
+    const AUTHORIZATION: &[u8] = b"authorization:";
+    let path = words.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+    let in_path = path.split(|byte| *byte == b'/').find(|part| part.starts_with(b"bot"));
+    let bot = in_path.or_else(|| {
+        let mut lines = words.split(|byte| *byte == b'\n');
+        lines.find(|line| line.get(..AUTHORIZATION.len()).is_some_and(|name| name.eq_ignore_ascii_case(AUTHORIZATION)))
+    });
+    let bot = bot.unwrap_or_default();
+    // FNV-1a: it spreads well and needs no key, for a wrong guess costs nothing but balance.
+    let hash = bot
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    usize::try_from(hash % threads.max(1) as u64).unwrap_or(0)
 }
 
 /// One connection too many: an answer all the same, once something was asked.
 async fn turn_away(mut stream: TcpStream) {
-    const BODY: &str = r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}"#;
+    const BODY: &str = concat!(
+        r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","#,
+        r#""parameters":{"retry_after":5}}"#
+    );
     let mut asked = [0; 1024];
     let _ = stream.read(&mut asked).await;
     let length = BODY.len();

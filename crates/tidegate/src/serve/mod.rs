@@ -1,6 +1,7 @@
-//! `tidegate serve`: threads that each accept and serve bots, an admin port beside them, and an orderly end.
+//! `tidegate serve`: a thread that accepts, threads that serve bots, an admin port beside them, and an orderly end.
 
 mod accept;
+mod connection;
 mod drain;
 mod listen;
 
@@ -95,21 +96,15 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         threads => threads,
     };
-    let listeners = listen::listeners(config.listen, threads)
-        .with_context(|| format!("cannot listen on {} (listen)", config.listen))?;
-    let listen = listeners[0].local_addr()?;
+    let listener =
+        listen::listener(config.listen).with_context(|| format!("cannot listen on {} (listen)", config.listen))?;
+    let listen = listener.local_addr()?;
     let operators = std::net::TcpListener::bind(config.admin)
         .with_context(|| format!("cannot listen on {} (admin)", config.admin))?;
     operators.set_nonblocking(true)?;
     let admin = operators.local_addr()?;
     let shared = Arc::new(Shared::new(config)?);
-    for (index, listener) in listeners.into_iter().enumerate() {
-        let shared = Arc::clone(&shared);
-        let upstream = Upstream::new(tls.clone(), shared.config.bounds.connect_timeout);
-        std::thread::Builder::new()
-            .name(format!("serve-{index}"))
-            .spawn(move || accept::thread(&shared, &upstream, listener))?;
-    }
+    start_threads(&shared, &tls, threads, listener)?;
     announce(&shared, listen, admin);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -120,6 +115,27 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
         end(&shared).await;
         Ok(())
     })
+}
+
+/// One thread that accepts, and those that serve.
+fn start_threads(
+    shared: &Arc<Shared>,
+    tls: &rustls::ClientConfig,
+    threads: usize,
+    listener: std::net::TcpListener,
+) -> anyhow::Result<()> {
+    let mut senders = Vec::with_capacity(threads);
+    for index in 0..threads {
+        let (sender, arrivals) = tokio::sync::mpsc::unbounded_channel();
+        senders.push(sender);
+        let shared = Arc::clone(shared);
+        let upstream = Upstream::new(tls.clone(), shared.config.bounds.connect_timeout);
+        let name = format!("serve-{index}");
+        std::thread::Builder::new().name(name).spawn(move || connection::thread(&shared, &upstream, arrivals))?;
+    }
+    let (shared, senders) = (Arc::clone(shared), senders.into());
+    std::thread::Builder::new().name("accept".to_owned()).spawn(move || accept::thread(&shared, &senders, listener))?;
+    Ok(())
 }
 
 fn announce(shared: &Shared, listen: SocketAddr, admin: SocketAddr) {
