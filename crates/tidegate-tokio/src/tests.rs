@@ -237,7 +237,9 @@ fn callers_on_many_runtimes_are_all_woken() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     assert_eq!((driver.waiting(), driver.deadline()), (0, None));
 }
 

@@ -96,7 +96,10 @@ fn thread_of(words: &[u8], threads: usize) -> usize {
     let in_path = path.split(|byte| *byte == b'/').find(|part| part.starts_with(b"bot"));
     let bot = in_path.or_else(|| {
         let mut lines = words.split(|byte| *byte == b'\n');
-        lines.find(|line| line.get(..AUTHORIZATION.len()).is_some_and(|name| name.eq_ignore_ascii_case(AUTHORIZATION)))
+        lines.find_map(|line| {
+            let (name, value) = line.split_at_checked(AUTHORIZATION.len())?;
+            name.eq_ignore_ascii_case(AUTHORIZATION).then_some(value.trim_ascii())
+        })
     });
     let bot = bot.unwrap_or_default();
     // FNV-1a: it spreads well and needs no key, for a wrong guess costs nothing but balance.

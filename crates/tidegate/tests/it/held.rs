@@ -180,3 +180,16 @@ fn wrong_words_to_tidegate_are_told() {
     assert_eq!(house.call_with("sendMessage", &twice, "chat_id=5").status, 400);
     assert_eq!(fake.count(), 0);
 }
+
+#[test]
+fn calls_over_many_connections_keep_their_order() {
+    let fake = Fake::start(|_, _| Act::ok("true"));
+    let house = House::before(&fake, "");
+    let sent: Vec<String> = (0..60).map(|number| number.to_string()).collect();
+    let begin = |text: &String| house.begin("sendMessage", &PATIENT, &format!("chat_id=5&text={text}"));
+    let mut clients: Vec<Client> = sent.iter().map(begin).collect();
+    for client in &mut clients {
+        assert_eq!(client.read().unwrap().status, 200);
+    }
+    assert_eq!(texts(&fake), sent);
+}
