@@ -13,8 +13,10 @@ mod cooldown;
 pub mod discord;
 mod gate;
 pub mod governor;
+pub mod identify_queue;
 mod key;
 pub mod policy;
+pub mod send_queue;
 mod time;
 mod window;
 

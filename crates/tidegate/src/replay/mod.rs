@@ -5,7 +5,9 @@
 
 mod driver;
 mod governor;
+mod identify_queue;
 mod line;
+mod send_queue;
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +17,7 @@ use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 /// The gates that can be replayed.
-const GATES: [&str; 1] = ["governor"];
+const GATES: [&str; 3] = ["governor", "identify-queue", "send-queue"];
 
 /// Why a replay ended early.
 #[derive(Debug)]
@@ -84,6 +86,8 @@ pub(crate) fn run(gate: &str, input: impl BufRead, output: impl Write) -> ExitCo
 fn replay(gate: &str, input: impl BufRead, output: impl Write) -> Result<(), ReplayError> {
     match gate {
         "governor" => driver::replay::<governor::Codec>(input, output),
+        "identify-queue" => driver::replay::<identify_queue::Codec>(input, output),
+        "send-queue" => driver::replay::<send_queue::Codec>(input, output),
         other => Err(ReplayError::Gate(other.to_owned())),
     }
 }

@@ -1,4 +1,4 @@
-//! Timelines: what goes into `tidegate replay governor`, line by line, and what must come out, to the millisecond.
+//! Timelines: what goes into `tidegate replay GATE`, line by line, and what must come out, to the millisecond.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails loudly")]
 #![allow(clippy::needless_raw_string_hashes, reason = "as expect-test writes them")]
 
@@ -12,7 +12,9 @@ mod format;
 mod forum;
 mod forum_more;
 mod found;
+mod identify_queue;
 mod live;
+mod send_queue;
 mod streams;
 mod telegram;
 mod timeline;

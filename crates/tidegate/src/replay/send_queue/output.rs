@@ -1,0 +1,74 @@
+//! What a send queue did, as a trace has it.
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use tidegate_core::send_queue::{DropReason, Frame, Guild, Output, RefuseReason, Refused};
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::replay) enum Line {
+    Send(Sent),
+    Refused {
+        #[serde(flatten)]
+        what: What,
+        reason: &'static str,
+    },
+    Dropped {
+        id: u64,
+        reason: &'static str,
+    },
+    Close {
+        code: u16,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::replay) enum Sent {
+    Command { id: u64 },
+    Subscriptions(Subscriptions),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::replay) enum What {
+    Id(u64),
+    Guild(String),
+}
+
+/// The map in the order in which its guilds go.
+pub(in crate::replay) struct Subscriptions(Vec<(Guild, Value)>);
+
+impl Serialize for Subscriptions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(guild, snapshot)| (&**guild, snapshot)))
+    }
+}
+
+impl From<Output<Value>> for Line {
+    fn from(output: Output<Value>) -> Self {
+        match output {
+            Output::Send(Frame::Command { id }) => Self::Send(Sent::Command { id }),
+            Output::Send(Frame::Subscriptions(guilds)) => Self::Send(Sent::Subscriptions(Subscriptions(guilds))),
+            Output::Refused { what, reason } => Self::Refused {
+                what: match what {
+                    Refused::Command { id } => What::Id(id),
+                    Refused::Snapshot { guild } => What::Guild(guild.to_string()),
+                },
+                reason: match reason {
+                    RefuseReason::TooLarge => "too_large",
+                    RefuseReason::QueueFull => "queue_full",
+                },
+            },
+            Output::Dropped { id, reason } => Self::Dropped {
+                id,
+                reason: match reason {
+                    DropReason::Superseded => "superseded",
+                    DropReason::After4008 => "after_4008",
+                    DropReason::Expired => "expired",
+                },
+            },
+            Output::Close { code } => Self::Close { code },
+        }
+    }
+}
