@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 
 const CHUNK: u32 = 512;
+/// An empty chunk with no more slots than this keeps them: what comes one at a time should not allocate each time.
+const KEPT: usize = 16;
 const NONE: u16 = u16::MAX;
 
 /// Values by small numbers that stay theirs until they are removed.
@@ -39,75 +41,86 @@ impl<T> Arena<T> {
         self.len
     }
 
+    #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         let at = match self.open.last() {
             Some(&at) => at,
             None => self.open_chunk(),
         };
         let chunk = &mut self.chunks[at as usize];
-        let slot = match chunk.free {
-            NONE => {
-                if chunk.slots.capacity() == 0 {
-                    chunk.slots.reserve_exact(CHUNK as usize);
-                }
-                chunk.slots.push(Slot::Full(value));
-                chunk.slots.len() - 1
-            }
-            free => {
-                let slot = usize::from(free);
-                if let Slot::Free(next) = core::mem::replace(&mut chunk.slots[slot], Slot::Full(value)) {
-                    chunk.free = next;
-                }
-                slot
-            }
-        };
+        let slot = chunk.free_slot();
         chunk.live += 1;
-        self.len += 1;
         if u32::from(chunk.live) == CHUNK {
             chunk.listed = false;
             self.open.pop();
         }
+        self.len += 1;
+        chunk.slots[slot] = Slot::Full(value);
         at * CHUNK + u32::try_from(slot).unwrap_or(0)
     }
 
+    #[inline(never)]
     fn open_chunk(&mut self) -> u32 {
         let at = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
         self.chunks.push(Chunk { slots: Vec::new(), free: NONE, live: 0, listed: true });
+        // The first grows as it is used, so that few values take little.
+        if at > 0 {
+            self.chunks[at as usize].slots.reserve_exact(CHUNK as usize);
+        }
         self.open.push(at);
         at
     }
 
     pub(crate) fn remove(&mut self, key: u32) -> Option<T> {
-        let chunk = self.chunks.get_mut((key / CHUNK) as usize)?;
-        let slot = chunk.slots.get_mut((key % CHUNK) as usize)?;
+        let free = self.chunks.get(at_chunk(key))?.free;
+        let slot = self.chunks[at_chunk(key)].slots.get_mut(within(key))?;
         if matches!(slot, Slot::Free(_)) {
             return None;
         }
-        let Slot::Full(value) = core::mem::replace(slot, Slot::Free(chunk.free)) else { return None };
-        chunk.free = u16::try_from(key % CHUNK).unwrap_or(NONE);
+        let Slot::Full(value) = core::mem::replace(slot, Slot::Free(free)) else { return None };
+        self.freed(key);
+        Some(value)
+    }
+
+    /// Drops the value where it stands.
+    #[inline]
+    pub(crate) fn discard(&mut self, key: u32) {
+        let Some(chunk) = self.chunks.get_mut(at_chunk(key)) else { return };
+        let free = chunk.free;
+        if let Some(slot) = chunk.slots.get_mut(within(key))
+            && matches!(slot, Slot::Full(_))
+        {
+            *slot = Slot::Free(free);
+            self.freed(key);
+        }
+    }
+
+    #[inline]
+    fn freed(&mut self, key: u32) {
+        let chunk = &mut self.chunks[at_chunk(key)];
+        chunk.free = u16::try_from(within(key)).unwrap_or(NONE);
         chunk.live -= 1;
         self.len -= 1;
         if chunk.live == 0 {
-            // An empty chunk gives its memory back.
-            chunk.slots = Vec::new();
-            chunk.free = NONE;
+            chunk.empty();
         }
         if !chunk.listed {
             chunk.listed = true;
             self.open.push(key / CHUNK);
         }
-        Some(value)
     }
 
+    #[inline]
     pub(crate) fn get(&self, key: u32) -> Option<&T> {
-        match self.chunks.get((key / CHUNK) as usize)?.slots.get((key % CHUNK) as usize)? {
+        match self.chunks.get(at_chunk(key))?.slots.get(within(key))? {
             Slot::Full(value) => Some(value),
             Slot::Free(_) => None,
         }
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, key: u32) -> Option<&mut T> {
-        match self.chunks.get_mut((key / CHUNK) as usize)?.slots.get_mut((key % CHUNK) as usize)? {
+        match self.chunks.get_mut(at_chunk(key))?.slots.get_mut(within(key))? {
             Slot::Full(value) => Some(value),
             Slot::Free(_) => None,
         }
@@ -127,8 +140,39 @@ impl<T> Arena<T> {
     }
 }
 
+impl<T> Chunk<T> {
+    /// An empty chunk gives its memory back.
+    fn empty(&mut self) {
+        self.free = NONE;
+        if self.slots.capacity() > KEPT {
+            self.slots = Vec::new();
+        } else {
+            self.slots.clear();
+        }
+    }
+
+    /// A slot to put a value in, no longer free.
+    #[inline]
+    fn free_slot(&mut self) -> usize {
+        if let Some(Slot::Free(next)) = self.slots.get(usize::from(self.free)) {
+            return usize::from(core::mem::replace(&mut self.free, *next));
+        }
+        self.slots.push(Slot::Free(NONE));
+        self.slots.len() - 1
+    }
+}
+
+fn at_chunk(key: u32) -> usize {
+    (key / CHUNK) as usize
+}
+
+fn within(key: u32) -> usize {
+    (key % CHUNK) as usize
+}
+
 impl<T> core::ops::Index<u32> for Arena<T> {
     type Output = T;
+    #[inline]
     fn index(&self, key: u32) -> &T {
         match self.get(key) {
             Some(value) => value,
@@ -138,6 +182,7 @@ impl<T> core::ops::Index<u32> for Arena<T> {
 }
 
 impl<T> core::ops::IndexMut<u32> for Arena<T> {
+    #[inline]
     fn index_mut(&mut self, key: u32) -> &mut T {
         match self.get_mut(key) {
             Some(value) => value,

@@ -35,6 +35,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 impl Token {
     /// What is missing to be full, in units of which one token is `period_micros`. A table's largest bucket (10,000
     /// tokens, one a day) in deepest debt is 2^51 of them.
+    #[inline]
     fn missing(self, rate: Rate, base: Time) -> u64 {
         if self.full_at < base {
             return 0;
@@ -42,6 +43,7 @@ impl Token {
         self.full_at.since(base).as_micros().saturating_mul(rate.units).saturating_add(u64::from(self.part))
     }
 
+    #[inline]
     fn set_missing(&mut self, rate: Rate, base: Time, missing: u64) {
         if rate.units == 1 {
             self.full_at = base + Span::from_micros(missing);
@@ -52,8 +54,12 @@ impl Token {
     }
 
     /// The earliest moment, `base` or later, at which `weight` tokens are there. More than the burst go when it is full.
+    #[inline]
     pub(crate) fn earliest(self, rate: Rate, base: Time, weight: u32) -> Time {
-        let may_miss = u64::from(rate.burst - weight.clamp(1, rate.burst)).saturating_mul(rate.period_micros);
+        if self.full_at < base {
+            return base;
+        }
+        let may_miss = u64::from(rate.burst.saturating_sub(weight)).saturating_mul(rate.period_micros);
         let missing = self.missing(rate, base);
         if missing <= may_miss {
             return base;
@@ -62,6 +68,7 @@ impl Token {
     }
 
     /// Takes `weight` tokens, into debt where there are not so many.
+    #[inline]
     pub(crate) fn take(&mut self, rate: Rate, base: Time, weight: u32) {
         let taken = u64::from(weight).saturating_mul(rate.period_micros);
         let missing = self.missing(rate, base).saturating_add(taken);

@@ -33,13 +33,13 @@ impl Cooldown {
         match self {
             Self::Until(until) if until > now => Cooling::Until(until),
             Self::Until(_) => Cooling::Open { probe: waited },
-            Self::Due => Cooling::Open { probe: true },
             Self::Probing { since, .. } if since + PROBE_PATIENCE > now => Cooling::Probing(since + PROBE_PATIENCE),
-            Self::Probing { .. } => Cooling::Open { probe: true },
+            Self::Due | Self::Probing { .. } => Cooling::Open { probe: true },
         }
     }
 
     /// The moment until which refills of its scope stand still, where it runs.
+    #[inline]
     pub(crate) fn until(self) -> Option<Time> {
         match self {
             Self::Until(until) => Some(until),

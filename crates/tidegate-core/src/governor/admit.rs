@@ -1,9 +1,12 @@
 //! A new write: let through, decided at once, or put in line.
 
+use alloc::boxed::Box;
+
 use super::consider::{How, Verdict};
 use super::counters::Counted;
 use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
 use super::plan::{Reach, Rules};
+use super::pump::next_row;
 use super::state::State;
 use super::write::{NONE, Paced, Stage, WriteState};
 use super::{HELD_MAX, HELD_PER_PEER_MAX, PEERS_MAX};
@@ -18,49 +21,53 @@ const MAX_HOLD: Span = Span::from_secs(600);
 const WEIGHT_MAX: u32 = 10_000;
 
 impl State {
-    pub(super) fn arrive(&mut self, rules: &Rules, write: Write) {
-        let row = rules.row(write.row);
-        if self.tickets.contains_key(&write.ticket) {
+    pub(super) fn arrive(&mut self, rules: &Rules, write: &mut Write) {
+        if self.tickets.get(write.ticket).is_some() {
             // The caller's mistake; the first write of that number keeps it.
             debug_assert!(false, "a ticket was used twice");
             return;
         }
+        write.row = rules.known(write.row);
+        let row = rules.row(write.row);
         if row.uncounted {
-            self.outputs.push_back(bypass(&write));
+            self.outputs.push_back(bypass(write));
             return;
         }
-        let key = write.peer.as_ref().map(|peer| self.moved.get(peer).unwrap_or(peer).clone());
-        let kind = key.as_ref().map_or(PeerKind::Loose, Peer::kind);
+        if let Some(to) = write.peer.as_ref().and_then(|peer| self.moved.get(peer)) {
+            write.peer = Some(to.clone());
+        }
+        let kind = write.peer.as_ref().map_or(PeerKind::Loose, Peer::kind);
         if row.marks_forum == Marks::Thread
             && write.thread.is_some()
             && kind == PeerKind::Group
-            && let Some(key) = &key
+            && let Some(peer) = &write.peer
         {
-            self.forums.set(key, ());
+            self.forums.set(peer, ());
         }
-        if row.cooldown_first && self.cold_before_all(rules, &write, key.as_ref(), row) {
+        let forum = rules.forums && write.peer.as_ref().is_some_and(|peer| self.forums.get(peer).is_some());
+        let reach = Reach::of(kind, forum);
+        if row.cooldown_first && self.cold_before_all(rules, write, row, reach) {
             return;
         }
         if row.is_free() || !rules.policy.enabled {
-            self.pass_by(rules, write, key, row.is_free());
+            self.pass_by(rules, write, row.is_free());
             return;
         }
         let mut paced = Paced::Fully;
-        if let Some(applies) = row.applies {
-            let forum = rules.forums && key.as_ref().is_some_and(|key| self.forums.get(key).is_some());
-            if !applies.to(kind, forum) {
-                if row.unmarked.is_none() || kind != PeerKind::Group {
-                    self.pass_by(rules, write, key, false);
-                    return;
-                }
-                paced = Paced::Unmarked;
+        if let Some(applies) = row.applies
+            && !applies.to(kind, forum)
+        {
+            if row.unmarked.is_none() || kind != PeerKind::Group {
+                self.pass_by(rules, write, false);
+                return;
             }
+            paced = Paced::Unmarked;
         }
-        self.admit(rules, write, key, paced);
+        self.admit(rules, write, paced, reach);
     }
 
     /// A row that looks at the bot's cooldown before all else; whether that decided.
-    fn cold_before_all(&mut self, rules: &Rules, write: &Write, key: Option<&Peer>, row: &Row) -> bool {
+    fn cold_before_all(&mut self, rules: &Rules, write: &mut Write, row: &Row, reach: Reach) -> bool {
         let class = write.class.unwrap_or(row.default_class);
         let asked = self.bot_cooldown.map(|cooldown| cooldown.ask(self.now, false));
         if !matches!(asked, Some(Cooling::Until(_) | Cooling::Probing(_))) {
@@ -73,26 +80,24 @@ impl State {
                 true
             }
             InCooldown::Hold | InCooldown::Merge => {
-                let forum = key.is_some_and(|key| self.forums.get(key).is_some());
-                let kind = key.map_or(PeerKind::Loose, Peer::kind);
-                let paced = rules.policy.enabled && row.applies.is_none_or(|applies| applies.to(kind, forum));
+                let paced = rules.policy.enabled && row.applies.is_none_or(|applies| reach.is_in(applies));
                 let paced = if paced { Paced::Fully } else { Paced::Free };
-                self.admit(rules, write.clone(), key.cloned(), paced);
+                self.admit(rules, write, paced, reach);
                 true
             }
         }
     }
 
     /// Lets a write through that no budget is for, unless its own method cools.
-    fn pass_by(&mut self, rules: &Rules, write: Write, key: Option<Peer>, may_refuse: bool) {
+    fn pass_by(&mut self, rules: &Rules, write: &mut Write, may_refuse: bool) {
         let now = self.now;
         if may_refuse {
-            let at = key.as_ref().and_then(|key| self.peers.find(key));
+            let at = write.peer.as_ref().and_then(|peer| self.peers.find(peer));
             let own = self.method_cooldowns.get(&write.method).copied();
             let peers = at.and_then(|at| self.peers[at].method_cooldown(write.method));
             let until = [own, peers].into_iter().flatten().filter_map(super::super::cooldown::Cooldown::until).max();
             if let Some(until) = until.filter(|until| *until > now) {
-                let id = self.store(rules, write, NONE, Paced::Free);
+                let id = self.store(rules, write, NONE, Paced::Free, Reach::Loose);
                 let (ticket, reason) = (self.writes[id].ticket, RefuseReason::Cooldown);
                 self.count(rules, id, Counted::Accepted);
                 self.outputs.push_back(Output::Refuse { ticket, retry_after: until.since(now), reason });
@@ -101,21 +106,21 @@ impl State {
                 return;
             }
         }
-        self.outputs.push_back(bypass(&write));
-        if let Some(peer) = key.as_ref().and_then(|key| self.peers.find(key)) {
-            self.overtake_all(rules, peer, &write);
+        self.outputs.push_back(bypass(write));
+        if let Some(peer) = write.peer.as_ref().and_then(|peer| self.peers.find(peer)) {
+            self.overtake_all(rules, peer, write);
         }
         if self.instant {
             return;
         }
-        let id = self.store(rules, write, NONE, Paced::Bypass);
+        let id = self.store(rules, write, NONE, Paced::Bypass, Reach::Loose);
         self.writes[id].stage = Stage::Flying { since: now };
-        self.writes[id].loose = key;
+        self.writes[id].loose = write.peer.take().map(Box::new);
     }
 
     /// Takes a write in under a budget.
-    fn admit(&mut self, rules: &Rules, write: Write, key: Option<Peer>, paced: Paced) {
-        let key = key.unwrap_or(Peer::Method(write.method));
+    fn admit(&mut self, rules: &Rules, write: &mut Write, paced: Paced, reach: Reach) {
+        let key = write.peer.take().unwrap_or(Peer::Method(write.method));
         if self.peers.len() >= PEERS_MAX && self.peers.find(&key).is_none() {
             // Once a second at most: a flood of new peers must not make every write look at all of them.
             if self.swept + Span::from_secs(1) <= self.now {
@@ -123,7 +128,7 @@ impl State {
                 self.forget_all(rules);
             }
             if self.peers.len() >= PEERS_MAX {
-                let id = self.store(rules, write, NONE, paced);
+                let id = self.store(rules, write, NONE, paced, Reach::Loose);
                 self.count(rules, id, Counted::Accepted);
                 self.refuse_full(rules, id, Span::from_secs(1));
                 return;
@@ -135,8 +140,12 @@ impl State {
             self.watch(peer, next);
         }
         let deletes = write.message.filter(|_| rules.policy.deletes.contains(&write.method));
+        if matches!(key, Peer::Inline(_)) {
+            // An inline message is its own peer.
+            write.message.get_or_insert(MessageKey(0));
+        }
         let row = write.row;
-        let id = self.store(rules, write, peer, paced);
+        let id = self.store(rules, write, peer, paced, reach);
         if paced == Paced::Unmarked && self.peers[peer].line.is_empty() && self.bypasses(rules, id) {
             return;
         }
@@ -144,14 +153,14 @@ impl State {
         if let Some(message) = deletes {
             self.drop_edits_of(rules, peer, message);
         }
-        if !self.dropped_at_once(rules, id) && self.decide(rules, id) {
+        if !self.dropped_at_once(rules, id) && self.decide(rules, id, peer) {
             self.drop_killed(rules, peer, row);
         }
     }
 
     /// A write of a group that its row does not pace takes the shared bucket and is not counted, if it can go at once.
     fn bypasses(&mut self, rules: &Rules, id: u32) -> bool {
-        let Verdict::Go(go) = self.consider(rules, id, None, 0) else { return false };
+        let Verdict::Go(go) = self.consider(rules, id, None, 0).0 else { return false };
         if go.how != How::Token {
             return false;
         }
@@ -164,7 +173,7 @@ impl State {
     /// Chrome that comes too soon, or beside a named final.
     fn dropped_at_once(&mut self, rules: &Rules, id: u32) -> bool {
         let (write, cell) = (&self.writes[id], self.cell(rules, id));
-        let chrome = write.class.is_chrome() && rules.row(write.origin).merges();
+        let chrome = write.class.is_chrome() && rules.plan(write.origin).merges;
         let reason = if chrome && self.final_near(write.peer, write.message) {
             DropReason::Order
         } else if let Some(spacing) = cell.spacing {
@@ -181,22 +190,32 @@ impl State {
     }
 
     /// Decides about a write that has just come; whether it was taken in (went or waits).
-    fn decide(&mut self, rules: &Rules, id: u32) -> bool {
-        let peer = self.writes[id].peer;
-        let alone = self.peers[peer].line.is_empty();
-        if alone {
+    #[inline]
+    fn decide(&mut self, rules: &Rules, id: u32, peer: u32) -> bool {
+        if self.peers[peer].line.is_empty() {
             // The common case: nothing stands before it.
-            let verdict = self.consider(rules, id, None, 0);
-            if let Verdict::Go(go) = verdict {
-                if !self.next_stage(rules, id, go) {
-                    self.release(rules, id, go);
+            match self.consider(rules, id, None, 0) {
+                (Verdict::Go(go), Some(mut purse)) if next_row(rules, purse.write).is_none() => {
+                    let gone = purse.go(rules, id, go);
+                    self.gone(rules, id, go, gone);
                     return true;
                 }
-            } else if let Verdict::Drop(reason) = verdict {
-                self.drop_write(rules, id, reason);
-                return false;
+                (Verdict::Go(go), _) => {
+                    self.next_stage(rules, id, go);
+                }
+                (Verdict::Drop(reason), _) => {
+                    self.drop_write(rules, id, reason);
+                    return false;
+                }
+                (Verdict::Wait(_) | Verdict::TooCold(_), _) => {}
             }
         }
+        self.line_up(rules, id, peer)
+    }
+
+    /// Puts a write that has just come into its peer's line and looks at that; whether it was taken in.
+    #[inline(never)]
+    fn line_up(&mut self, rules: &Rules, id: u32, peer: u32) -> bool {
         let older = self.covered(rules, id);
         self.shadow(rules, id, &older);
         if older.is_empty() {
@@ -207,7 +226,7 @@ impl State {
         self.last_wait = None;
         self.pump(rules, peer, None);
         // A number may be used again as soon as its write has ended, but not before this input is done with.
-        let waits = self.tickets.get(&ticket) == Some(&id) && self.writes.get(id).is_some_and(WriteState::is_held);
+        let waits = self.tickets.get(ticket) == Some(id) && self.writes.get(id).is_some_and(WriteState::is_held);
         if !waits {
             let went = self.went(ticket);
             if went {
@@ -296,12 +315,11 @@ impl State {
     }
 
     /// Keeps a write, held for now.
-    fn store(&mut self, rules: &Rules, write: Write, peer: u32, paced: Paced) -> u32 {
+    #[inline]
+    fn store(&mut self, rules: &Rules, write: &mut Write, peer: u32, paced: Paced, reach: Reach) -> u32 {
         let row = rules.row(write.row);
         let class = write.class.unwrap_or(row.default_class);
-        let (limit, past) = hold_limit(row, class, &write);
-        let reach = self.reach(rules, peer);
-        let inline = self.peers.get(peer).is_some_and(|peer| matches!(peer.key, Peer::Inline(_)));
+        let (limit, past) = hold_limit(row, class, write);
         self.seq += 1;
         let ticket = write.ticket;
         let id = self.writes.insert(WriteState {
@@ -317,10 +335,9 @@ impl State {
             loose: None,
             wider: write.wider,
             thread: write.thread,
-            // An inline message is its own peer.
-            message: write.message.or(inline.then_some(MessageKey(0))),
+            message: write.message,
             weight: if row.weight_items { write.weight.clamp(1, WEIGHT_MAX) } else { 1 },
-            fields: write.fields,
+            fields: core::mem::take(&mut write.fields),
             arrived: self.now,
             limit,
             past,
@@ -342,7 +359,7 @@ impl State {
             next: NONE,
             previous: NONE,
         });
-        self.tickets.insert(ticket, id);
+        self.tickets.add(ticket, id);
         id
     }
 }

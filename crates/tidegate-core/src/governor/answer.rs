@@ -3,7 +3,7 @@
 use super::Ticket;
 use super::counters::Counted;
 use super::io::{Answer, Output, RefusedScope, Scope};
-use super::plan::{Home, Rules};
+use super::plan::Rules;
 use super::state::State;
 use super::write::{NONE, Stage};
 use crate::discord::Headers;
@@ -29,7 +29,7 @@ const DEFERRALS: usize = 4_096;
 
 impl State {
     pub(super) fn done(&mut self, rules: &Rules, ticket: Ticket, result: Answer) {
-        let flying = self.tickets.get(&ticket).copied().filter(|id| self.writes[*id].flying_since().is_some());
+        let flying = self.tickets.get(ticket).filter(|id| self.writes[*id].flying_since().is_some());
         if let Some(id) = flying {
             self.answered(rules, id, result);
         }
@@ -66,7 +66,7 @@ impl State {
         let write = &self.writes[id];
         self.ended.push_back((write.ticket, (write.peer, write.method, since)));
         let (peer, method) = (write.peer, write.method);
-        let of_route = rules.row(write.row).buckets.iter().any(|bucket| rules.bucket(*bucket).home == Home::Route);
+        let of_route = rules.plan(write.row).of_route;
         if let Some(peer) = self.peers.get_mut(peer).filter(|_| of_route) {
             peer.learned_mut(method).ended();
         }
@@ -112,8 +112,8 @@ impl State {
 
     /// The answer to a released write told of its route's bucket.
     pub(super) fn learn(&mut self, rules: &Rules, ticket: Ticket, headers: Option<Headers>) {
-        let flying = self.tickets.get(&ticket).and_then(|id| {
-            let write = &self.writes[*id];
+        let flying = self.tickets.get(ticket).and_then(|id| {
+            let write = &self.writes[id];
             Some((write.peer, write.method, write.flying_since()?))
         });
         let ended = || self.ended.iter().rev().find(|ended| ended.0 == ticket).map(|ended| ended.1);
@@ -145,7 +145,7 @@ impl State {
     /// A newer held edit of the message makes this one pointless; whether there is one.
     fn yields(&mut self, rules: &Rules, id: u32) -> bool {
         let write = &self.writes[id];
-        if !rules.row(write.origin).merges() {
+        if !rules.plan(write.origin).merges {
             return false;
         }
         let line = self.peers.get(write.peer).map_or(&[][..], |peer| &peer.line);
@@ -189,13 +189,14 @@ impl State {
         retry_after: Option<Span>,
         scope: Option<RefusedScope>,
     ) {
-        let flying = self.tickets.get(&ticket).copied().filter(|id| self.writes[*id].flying_since().is_some());
+        let flying = self.tickets.get(ticket).filter(|id| self.writes[*id].flying_since().is_some());
         let Some(id) = flying else { return };
         let until = self.now + retry_after.unwrap_or(rules.policy.default_retry) + rules.policy.margin;
         self.land(rules, id);
         self.settle_probe(id, Answer::Transient);
         let peer = self.writes[id].peer;
-        let key = self.peers.get(peer).map(|peer| peer.key.clone()).or_else(|| self.writes[id].loose.clone());
+        let key =
+            self.peers.get(peer).map(|peer| peer.key.clone()).or_else(|| self.writes[id].loose.as_deref().cloned());
         let key = key.filter(|key| !matches!(key, Peer::Method(_)));
         let scope = self.refused_scope(rules, id, key.as_ref(), scope);
         self.cool(rules, &scope, until);
@@ -226,13 +227,10 @@ impl State {
             }
             (Some(RefusedScope::Method), _) | (_, None) => Scope::Method(write.method),
             (Some(RefusedScope::Peer), Some(key)) => Scope::Peer(key.clone()),
-            (Some(RefusedScope::PeerMethod | RefusedScope::Wider), Some(key)) => {
+            (None, Some(key)) if !row.is_free() && row.refused == RefusedCools::Peer => Scope::Peer(key.clone()),
+            (Some(RefusedScope::PeerMethod | RefusedScope::Wider) | None, Some(key)) => {
                 Scope::PeerMethod(key.clone(), write.method)
             }
-            (None, Some(key)) if row.is_free() || row.refused == RefusedCools::PeerMethod => {
-                Scope::PeerMethod(key.clone(), write.method)
-            }
-            (None, Some(key)) => Scope::Peer(key.clone()),
         }
     }
 
@@ -252,7 +250,7 @@ impl State {
     }
 
     pub(super) fn deferred(&mut self, rules: &Rules, ticket: Ticket, bucket: &str, until: Time) {
-        let flying = self.tickets.get(&ticket).copied();
+        let flying = self.tickets.get(ticket);
         let Some((id, since)) = flying.and_then(|id| Some((id, self.writes[id].flying_since()?))) else { return };
         self.give_back(rules, id, since);
         self.unlink(id);

@@ -1,11 +1,14 @@
 //! Whether one write that nothing stands before can go now, and if not, why and until when.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
+use super::cooling::cools;
 use super::io::{Class, DropReason};
-use super::plan::{Bucket, Home, Kind, Rules};
+use super::plan::Rules;
+use super::purse::Purse;
 use super::state::State;
 use super::write::{NONE, Paced, WriteState};
 use crate::cooldown::Cooling;
-use crate::policy::{Cell, Dry, InCooldown, PastHold};
+use crate::policy::{Cell, InCooldown};
 use crate::time::{Span, Time};
 use crate::window::{Limit, UNANSWERED};
 
@@ -47,7 +50,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    fn behind(why: DropReason, wake: Time) -> Verdict {
+    pub(super) fn behind(why: DropReason, wake: Time) -> Verdict {
         Verdict::Wait(Self { why, wake, holds_back: true, bot: None })
     }
 }
@@ -63,42 +66,60 @@ pub(super) enum Spread {
 }
 
 impl State {
+    #[inline]
     pub(super) fn cell<'a>(&self, rules: &'a Rules, id: u32) -> &'a Cell {
         let write = &self.writes[id];
         rules.row(write.row).cell(write.class)
     }
 
     /// Decides about a write at the head of its line. `turn`: the bot's bucket that its peer has the turn of; `closed`:
-    /// those of the bot's buckets, as bits, that an earlier write of the line waits for.
-    pub(super) fn consider(&mut self, rules: &Rules, id: u32, turn: Option<usize>, closed: u32) -> Verdict {
-        let cell = self.cell(rules, id);
-        if let Some(verdict) = self.cold(rules, id, cell) {
-            return verdict;
+    /// those of the bot's buckets, as bits, that an earlier write of the line waits for. Its budgets come along where they
+    /// were asked.
+    #[inline(always)]
+    pub(super) fn consider(
+        &mut self,
+        rules: &Rules,
+        id: u32,
+        turn: Option<usize>,
+        closed: u32,
+    ) -> (Verdict, Option<Purse<'_>>) {
+        if !self.is_clear(id)
+            && let Some(verdict) = self.kept_back(rules, id)
+        {
+            return (verdict, None);
         }
-        if let Some(wait) = self.in_flight(rules, id) {
-            return wait;
-        }
-        let quiet = match self.spread(rules, id) {
-            Spread::Free => false,
-            Spread::Quiet => true,
-            Spread::Kept(wake) => {
-                return Verdict::Wait(Wait { why: DropReason::Spread, wake, holds_back: false, bot: None });
-            }
-        };
-        match self.buckets(rules, id, cell, turn, closed) {
-            Verdict::Go(go) => Verdict::Go(Go { quiet, ..go }),
-            other => other,
-        }
+        let mut purse = self.purse(id);
+        (purse.weigh(rules, turn, closed), Some(purse))
+    }
+
+    /// Whether nothing but its budgets may keep the write back: nothing cools, nothing of its peer flies.
+    #[inline(always)]
+    fn is_clear(&self, id: u32) -> bool {
+        let write = &self.writes[id];
+        let peer = self.peers.get(write.peer);
+        let flies = peer.is_some_and(|peer| peer.flying != NONE);
+        !flies && write.retry_at <= self.now && !cools(self.bot_cooldown, &self.method_cooldowns, peer)
+    }
+
+    #[inline(never)]
+    fn kept_back(&mut self, rules: &Rules, id: u32) -> Option<Verdict> {
+        self.cold(rules, id).or_else(|| self.in_flight(rules, id))
     }
 
     /// What cools says; `None` where nothing does.
-    pub(super) fn cold(&mut self, rules: &Rules, id: u32, cell: &Cell) -> Option<Verdict> {
+    #[inline]
+    pub(super) fn cold(&mut self, rules: &Rules, id: u32) -> Option<Verdict> {
+        if self.anything_cools(self.writes[id].peer) { self.asked_to_wait(rules, id) } else { None }
+    }
+
+    #[inline(never)]
+    fn asked_to_wait(&mut self, rules: &Rules, id: u32) -> Option<Verdict> {
+        let cell = self.cell(rules, id);
         let write = &self.writes[id];
-        let until = match self.cooling(write) {
+        let cooling = self.cooling(write);
+        let until = match cooling {
             Cooling::Open { .. } => {
-                if self.anything_cools(self.writes[id].peer) {
-                    self.note_ends(id);
-                }
+                self.note_ends(id);
                 return None;
             }
             Cooling::Until(until) | Cooling::Probing(until) => until,
@@ -109,11 +130,10 @@ impl State {
         if cell.cooldown == InCooldown::Drop {
             return Some(Verdict::Drop(DropReason::Cooldown));
         }
-        if let Cooling::Until(until) = self.cooling(write) {
-            let inline = rules.policy.inline_wait.unwrap_or(Span::MAX);
-            if until.since(write.arrived) > write.limit || until.since(self.now) > inline {
-                return Some(Verdict::TooCold(until));
-            }
+        let inline = rules.policy.inline_wait.unwrap_or(Span::MAX);
+        let too_long = until.since(write.arrived) > write.limit || until.since(self.now) > inline;
+        if too_long && matches!(cooling, Cooling::Until(_)) {
+            return Some(Verdict::TooCold(until));
         }
         Some(Wait::behind(DropReason::Cooldown, until))
     }
@@ -125,7 +145,7 @@ impl State {
             let wait = Wait { why: DropReason::Order, wake: write.retry_at, holds_back: false, bot: None };
             return Some(Verdict::Wait(wait));
         }
-        let (ordered, merges) = (rules.row(write.row).ordered, rules.row(write.origin).merges());
+        let (ordered, merges) = (rules.plan(write.row).ordered, rules.plan(write.origin).merges);
         if !ordered && !merges {
             return None;
         }
@@ -133,7 +153,7 @@ impl State {
         while at != NONE {
             let other = &self.writes[at];
             let lost = other.flying_since().unwrap_or(self.now) + UNANSWERED;
-            let same_order = ordered && rules.row(other.row).ordered;
+            let same_order = ordered && rules.plan(other.row).ordered;
             let same_message = merges && other.same_target(write.message, write.method);
             if (same_order || same_message) && lost > self.now {
                 let holds_back = same_order || !self.unsettled(rules, write);
@@ -144,121 +164,22 @@ impl State {
         None
     }
 
-    /// The window that this edit's previews are spread over, where they are.
-    fn spread_window(&self, rules: &Rules, write: &WriteState) -> Option<(usize, Limit)> {
-        let id = rules.row(write.row).spread?;
-        if write.class == Class::Interactive || write.paced != Paced::Fully {
-            return None;
-        }
-        let bucket = rules.bucket(id);
-        match (bucket.home, bucket.kind) {
-            (Home::PeerWindow(slot), Kind::Window { limit, .. }) if rules.applies(bucket, write) => Some((slot, limit)),
-            _ => None,
-        }
-    }
-
     /// A preview that may yet be restated: it holds nobody back.
     pub(super) fn unsettled(&self, rules: &Rules, write: &WriteState) -> bool {
         let settled = write.named_final() || write.settles_at.is_some_and(|at| at <= self.now);
-        !settled && self.spread_window(rules, write).is_some()
+        !settled && spread_window(rules, write).is_some()
     }
 
     pub(super) fn spread(&mut self, rules: &Rules, id: u32) -> Spread {
-        let write = &self.writes[id];
-        let Some((slot, limit)) = self.spread_window(rules, write) else { return Spread::Free };
-        let policy = &rules.policy;
-        let (peer, now) = (write.peer, self.now);
-        let previews = limit.units.saturating_sub(policy.settle_reserve).max(1);
-        let thinned = Limit { units: previews, period: limit.period };
-        let mut at = self.peers[peer].window_mut(slot).earliest(now, thinned, 1);
-        let gap = limit.period.split(u64::from(previews.saturating_sub(policy.spread_burst).max(1)));
-        let write = &self.writes[id];
-        let mut quiets = Time::ZERO;
-        if let Some(extra) = &self.peers[peer].extra {
-            let burst = policy.spread_burst as usize;
-            if let Some(last) = extra.edits.last() {
-                let first_of_burst = extra.edits.len().checked_sub(burst.max(1)).map(|at| extra.edits[at]);
-                let frees = if burst == 0 { Time::NEVER } else { first_of_burst.map_or(now, |at| at + limit.period) };
-                at = at.max(frees.min(*last + gap));
-            }
-            let most = policy.settle_reserve as usize;
-            let standing = extra.quiet.iter().filter(|at| **at + limit.period > now).count();
-            if standing >= most {
-                quiets = extra.quiet.get(extra.quiet.len() - most.max(1)).map_or(Time::NEVER, |at| *at + limit.period);
-            }
-        }
-        if at <= now {
-            return Spread::Free;
-        }
-        if write.named_final() {
-            // Not by quiet, so it uses up none of the quiet ones' turns.
-            return Spread::Free;
-        }
-        match write.settles_at.map(|settles| settles.max(quiets)) {
-            Some(settled) if settled <= now => Spread::Quiet,
-            Some(settled) => Spread::Kept(at.min(settled)),
-            None => Spread::Kept(at),
-        }
+        self.purse(id).spread(rules)
     }
+}
 
-    /// Whether all buckets have enough, and what the cell does when not.
-    fn buckets(&mut self, rules: &Rules, id: u32, cell: &Cell, turn: Option<usize>, closed: u32) -> Verdict {
-        let (now, all) = (self.now, rules.buckets_of(&self.writes[id]));
-        let (mut peers_at, mut bots_at, mut bot) = (now, now, None);
-        for bucket in all {
-            let at = self.earliest(id, bucket);
-            match bucket.bot() {
-                None => peers_at = peers_at.max(at),
-                Some(slot) => {
-                    let open = closed & (1 << slot) == 0;
-                    let my_turn = open && (turn == Some(slot) || self.bots[slot].nobody_waits());
-                    if (at > now || !my_turn) && bot.is_none() {
-                        bot = Some((slot, at, *bucket));
-                    }
-                    bots_at = bots_at.max(at);
-                }
-            }
-        }
-        if peers_at <= now && bot.is_none() {
-            return Verdict::Go(Go { how: How::Token, quiet: false });
-        }
-        if cell.dry == Dry::Pass && self.may_pass(id, cell) {
-            return Verdict::Go(Go { how: How::Passed, quiet: false });
-        }
-        let write = &self.writes[id];
-        if write.past != PastHold::Refuse && peers_at.max(bots_at).since(write.arrived) > write.limit {
-            return match write.past {
-                PastHold::Drop => Verdict::Drop(DropReason::MaxHold),
-                PastHold::Admit | PastHold::Refuse => Verdict::Go(Go { how: How::FailedOpen, quiet: false }),
-            };
-        }
-        match bot {
-            Some((slot, at, bucket)) if peers_at <= now => self.for_the_bot(id, slot, at, &bucket, turn),
-            _ => Wait::behind(DropReason::Dry, peers_at.max(now)),
-        }
+/// The window that this edit's previews are spread over, where they are.
+#[inline]
+pub(super) fn spread_window(rules: &Rules, write: &WriteState) -> Option<(usize, Limit)> {
+    if write.class == Class::Interactive || write.paced != Paced::Fully {
+        return None;
     }
-
-    /// All but the bot's bucket is there.
-    fn for_the_bot(&mut self, id: u32, slot: usize, at: Time, bucket: &Bucket, turn: Option<usize>) -> Verdict {
-        let now = self.now;
-        let since = *self.writes[id].bot_since.get_or_insert(now);
-        let mut need = at;
-        if bucket.pass_after.is_some_and(|after| at.since(since) > after) && turn == Some(slot) {
-            let spaced = self.bots[slot].last_pass.map_or(now, |last| last + bucket.pass_spacing);
-            if spaced <= now {
-                self.bots[slot].last_pass = Some(now);
-                return Verdict::Go(Go { how: How::Passed, quiet: false });
-            }
-            need = need.min(spaced);
-        }
-        let wait = Wait { why: DropReason::Dry, wake: Time::NEVER, holds_back: true, bot: Some((slot, need)) };
-        Verdict::Wait(wait)
-    }
-
-    fn may_pass(&self, id: u32, cell: &Cell) -> bool {
-        let Some((limit, period)) = cell.pass_limit else { return true };
-        let extra = self.peers.get(self.writes[id].peer).and_then(|peer| peer.extra.as_ref());
-        let passes = extra.map_or(0, |extra| extra.passes.iter().filter(|at| **at + period > self.now).count());
-        passes < limit as usize
-    }
+    rules.plan(write.row).spread(write.reach)
 }

@@ -2,9 +2,14 @@
 
 use alloc::vec::Vec;
 
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
 use super::io::{Answer, Scope};
-use super::plan::{Home, Kind, Rules};
+use super::peers::PeerState;
+use super::plan::Rules;
 use super::state::State;
+use super::store::Store;
 use super::write::{NONE, WriteState};
 use crate::cooldown::{Cooldown, Cooling};
 use crate::key::{MethodKey, Peer};
@@ -16,15 +21,12 @@ const METHODS: usize = 4_096;
 impl State {
     /// What all cooldowns together say to a write.
     pub(super) fn cooling(&self, write: &WriteState) -> Cooling {
-        if !self.anything_cools(write.peer) {
-            return Cooling::Open { probe: false };
-        }
         let peer = self.peers.get(write.peer);
         let all = [
             self.bot_cooldown,
             self.method_cooldowns.get(&write.method).copied(),
             write.wider.and_then(|wider| self.method_cooldowns.get(&wider).copied()),
-            peer.and_then(super::peers::PeerState::cooldown),
+            peer.and_then(PeerState::cooldown),
             peer.and_then(|peer| peer.method_cooldown(write.method)),
         ];
         let asked = all.into_iter().flatten().map(|cooldown| cooldown.ask(self.now, write.waited));
@@ -32,21 +34,9 @@ impl State {
     }
 
     /// Whether there is any cooldown that might concern a write to this peer.
+    #[inline]
     pub(super) fn anything_cools(&self, peer: u32) -> bool {
-        self.bot_cooldown.is_some()
-            || !self.method_cooldowns.is_empty()
-            || self
-                .peers
-                .get(peer)
-                .and_then(|peer| peer.extra.as_ref())
-                .is_some_and(|extra| extra.cooldown.is_some() || !extra.method_cooldowns.is_empty())
-    }
-
-    /// Until when refills of the peer's buckets stand still, now at the earliest.
-    pub(super) fn thaw(&self, peer: u32) -> Time {
-        let bot = self.bot_cooldown.and_then(Cooldown::until);
-        let own = self.peers.get(peer).and_then(super::peers::PeerState::cooldown).and_then(Cooldown::until);
-        [bot, own].into_iter().flatten().fold(self.now, Time::max)
+        cools(self.bot_cooldown, &self.method_cooldowns, self.peers.get(peer))
     }
 
     /// Each of a write's cooldowns, to be changed. One that comes back `None` is forgotten.
@@ -85,6 +75,7 @@ impl State {
     }
 
     /// The write goes, as the probe of every scope that wants one.
+    #[inline(never)]
     pub(super) fn take_probe(&mut self, id: u32) {
         let now = self.now;
         self.each_cooldown(id, |cooldown| match cooldown.ask(now, true) {
@@ -94,10 +85,15 @@ impl State {
     }
 
     /// The write was answered; whether that opened (or passed on) a scope that others may wait for.
+    #[inline]
     pub(super) fn settle_probe(&mut self, id: u32, result: Answer) {
-        if !self.anything_cools(self.writes[id].peer) {
-            return;
+        if self.anything_cools(self.writes[id].peer) {
+            self.settle_probes(id, result);
         }
+    }
+
+    #[inline(never)]
+    fn settle_probes(&mut self, id: u32, result: Answer) {
         let wide = |cooldown: &Cooldown| matches!(cooldown, Cooldown::Probing { write, .. } if *write == id);
         let method = self.method_cooldowns.get(&self.writes[id].method);
         let wider = self.writes[id].wider.and_then(|wider| self.method_cooldowns.get(&wider));
@@ -186,12 +182,11 @@ impl State {
         }
         let Some(state) = self.peers.get_mut(peer) else { return };
         for bucket in &rules.buckets {
-            let Kind::Token(rate) = bucket.kind else { continue };
-            match bucket.home {
-                Home::PeerToken(slot) if state.token(slot).full_at() > base => {
+            match bucket.store {
+                Store::PeerToken(slot, rate) if state.token(slot).full_at() > base => {
                     state.token_mut(slot).freeze(rate, base, until);
                 }
-                Home::Thread | Home::Message | Home::Method => {
+                Store::Keyed(_, rate) => {
                     let keyed = state.extra.iter_mut().flat_map(|extra| extra.keyed.iter_mut());
                     keyed.filter(|(id, ..)| *id == bucket.id).for_each(|(_, _, token)| token.freeze(rate, base, until));
                 }
@@ -204,7 +199,7 @@ impl State {
     fn freeze_all(&mut self, rules: &Rules, until: Time) {
         let base = self.thaw(NONE);
         for bucket in &rules.buckets {
-            if let (Home::Bot(slot), Kind::Token(rate)) = (bucket.home, bucket.kind)
+            if let Store::BotToken(slot, rate) = bucket.store
                 && until > base
             {
                 self.bots[slot].token.freeze(rate, base, until);
@@ -215,6 +210,19 @@ impl State {
             self.freeze_peer(rules, peer, until);
         }
     }
+}
+
+/// Whether there is any cooldown that might concern a write to this peer.
+#[inline]
+pub(super) fn cools(
+    bot: Option<Cooldown>,
+    methods: &HashMap<MethodKey, Cooldown, FixedState>,
+    peer: Option<&PeerState>,
+) -> bool {
+    let extra = peer.and_then(|peer| peer.extra.as_ref());
+    bot.is_some()
+        || !methods.is_empty()
+        || extra.is_some_and(|extra| extra.cooldown.is_some() || !extra.method_cooldowns.is_empty())
 }
 
 fn worse(a: Cooling, b: Cooling) -> Cooling {

@@ -70,7 +70,7 @@ impl Counted {
     }
 }
 
-type Cell = [u64; Counted::ALL.len()];
+pub(super) type Cell = [u64; Counted::ALL.len()];
 
 /// The counters of one governor (or of one peer in a summary).
 #[derive(Clone, Debug, Default)]
@@ -79,29 +79,29 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    pub(super) fn of(policy: &Policy) -> Self {
+        Self { cells: policy.rows.iter().map(|_| Default::default()).collect() }
+    }
+
+    /// All that is counted of one class of one surface, by [`Counted`].
+    #[inline]
+    pub(super) fn cell(&mut self, row: RowId, class: Class) -> Option<&mut Cell> {
+        self.cells.get_mut(usize::from(row.0)).map(|classes| &mut classes[class as usize])
+    }
+
+    #[inline]
     pub(super) fn add(&mut self, row: RowId, class: Class, what: Counted) {
-        let at = usize::from(row.0);
-        if self.cells.len() <= at {
-            self.cells.resize(at + 1, Default::default());
+        if let Some(cell) = self.cell(row, class) {
+            cell[what as usize] += 1;
         }
-        self.cells[at][class as usize][what as usize] += 1;
     }
 
+    #[inline]
     pub(super) fn sub(&mut self, row: RowId, class: Class, what: Counted) {
-        debug_assert!(self.get(row, class, what) > 0, "a level below zero");
-        if let Some(cell) = self.cells.get_mut(usize::from(row.0)) {
-            let count = &mut cell[class as usize][what as usize];
-            *count = count.saturating_sub(1);
+        if let Some(cell) = self.cell(row, class) {
+            debug_assert!(cell[what as usize] > 0, "a level below zero");
+            cell[what as usize] = cell[what as usize].saturating_sub(1);
         }
-    }
-
-    fn get(&self, row: RowId, class: Class, what: Counted) -> u64 {
-        self.cells.get(usize::from(row.0)).map_or(0, |cell| cell[class as usize][what as usize])
-    }
-
-    /// The sum of one kind over all surfaces and classes.
-    pub(super) fn sum(&self, what: Counted) -> u64 {
-        self.cells.iter().flatten().map(|cell| cell[what as usize]).sum()
     }
 
     /// Whether every write that was taken in is accounted for.
@@ -115,13 +115,10 @@ impl Counters {
     }
 
     /// Rows have other places from now on.
-    pub(super) fn rename(&mut self, find: &impl Fn(RowId) -> RowId) {
-        let old = core::mem::take(&mut self.cells);
-        for (classes, at) in old.into_iter().zip(0_u8..) {
+    pub(super) fn rename(&mut self, policy: &Policy, find: &impl Fn(RowId) -> RowId) {
+        let old = core::mem::replace(self, Self::of(policy));
+        for (classes, at) in old.cells.into_iter().zip(0_u8..) {
             let to = usize::from(find(RowId(at)).0);
-            if self.cells.len() <= to {
-                self.cells.resize(to + 1, Default::default());
-            }
             for (mine, theirs) in self.cells[to].iter_mut().flatten().zip(classes.iter().flatten()) {
                 *mine += theirs;
             }

@@ -3,10 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::charge::limit_for;
 use super::consider::Spread;
-use super::plan::{Bucket, Home, Kind, Rules};
+use super::plan::Rules;
+use super::purse::limit_for;
 use super::state::State;
+use super::store::{Bucket, Store};
 use super::write::{NONE, Stage};
 use crate::bucket::Token;
 use crate::cooldown::Cooling;
@@ -46,13 +47,13 @@ impl State {
             }
             let mut at = self.cold_until(id);
             let row = self.writes[id].row;
-            let conflicts = rules.conflicts(row);
+            let conflicts = rules.plan(row).conflicts;
             for (other, free) in rows.iter().enumerate() {
                 if conflicts & (1 << other) != 0 {
                     at = at.max(*free);
                 }
             }
-            let method = rules.by_route(row).then(|| self.writes[id].method);
+            let method = rules.plan(row).by_route.then(|| self.writes[id].method);
             if let Some((_, free)) = routes.iter().rev().find(|(other, _)| Some(*other) == method) {
                 at = at.max(*free);
             }
@@ -108,10 +109,10 @@ impl State {
             if let Some(slot) = bucket.bot() {
                 taken[slot] += u64::from(weight);
             }
-            match (&mut ahead[usize::from(bucket.id.0)], bucket.kind) {
-                (Some(Ahead::Token(token)), Kind::Token(rate)) => token.take(rate, at, weight),
-                (Some(Ahead::Window(window)), Kind::Window { limit, .. }) => window.foresee(at, limit, weight),
-                (Some(Ahead::Learned(routes)), Kind::Learned) => {
+            match (&mut ahead[usize::from(bucket.id.0)], bucket.store) {
+                (Some(Ahead::Token(level)), Store::PeerToken(_, rate)) => level.take(rate, at, weight),
+                (Some(Ahead::Window(window)), Store::PeerWindow(_, limit, _)) => window.foresee(at, limit, weight),
+                (Some(Ahead::Learned(routes)), Store::Route) => {
                     let method = self.writes[id].method;
                     routes
                         .iter_mut()
@@ -130,24 +131,28 @@ impl State {
         let (weight, class) = (bucket.weight(self.writes[id].weight), self.writes[id].class);
         let deferred = self.deferred_until(bucket, peer).unwrap_or(now);
         let state = &mut ahead[usize::from(bucket.id.0)];
-        let free = match (bucket.home, bucket.kind) {
-            (Home::PeerToken(slot), Kind::Token(rate)) => {
+        let free = match bucket.store {
+            Store::PeerToken(slot, rate) => {
                 let token = self.peers[peer].token(slot);
                 match state.get_or_insert(Ahead::Token(token)) {
                     Ahead::Token(token) => token.earliest(rate, base, weight),
                     Ahead::Window(_) | Ahead::Learned(_) => at,
                 }
             }
-            (Home::PeerWindow(slot), Kind::Window { limit, reserve }) => {
+            Store::PeerWindow(slot, limit, reserve) => {
                 let settled = self.peers[peer].window_mut(slot).settled(now, limit);
                 match state.get_or_insert(Ahead::Window(settled)) {
-                    Ahead::Window(window) if take => window.earliest(at, limit_for(limit, reserve, class), weight),
+                    Ahead::Window(window) if take => {
+                        window.earliest(at.into(), limit_for(limit, reserve, class), weight)
+                    }
                     // A look drops what has lapsed by then; one that does not take must leave it for the others.
-                    Ahead::Window(window) => window.clone().earliest(at, limit_for(limit, reserve, class), weight),
+                    Ahead::Window(window) => {
+                        window.clone().earliest(at.into(), limit_for(limit, reserve, class), weight)
+                    }
                     Ahead::Token(_) | Ahead::Learned(_) => at,
                 }
             }
-            (_, Kind::Learned) => {
+            Store::Route => {
                 let method = self.writes[id].method;
                 match state.get_or_insert(Ahead::Learned(Vec::new())) {
                     Ahead::Learned(routes) => {
@@ -171,15 +176,15 @@ impl State {
         let turn = usize::try_from(taken).unwrap_or(usize::MAX);
         let before = taken + others.by_turn.get(turn).or(others.by_turn.last()).copied().unwrap_or(0);
         let last = before + u64::from(bucket.weight(self.writes[id].weight)) - 1;
-        let free = match bucket.kind {
-            Kind::Window { limit, .. } => self.bots[slot].window.settled(now, limit).nth(now, limit, last),
-            Kind::Token(rate) => {
-                let mut token = self.bots[slot].token;
+        let free = match bucket.store {
+            Store::BotWindow(_, limit, _) => self.bots[slot].window.settled(now, limit).nth(now, limit, last),
+            Store::BotToken(_, rate) => {
+                let mut level = self.bots[slot].token;
                 let base = self.thaw(NONE);
-                token.take(rate, base, u32::try_from(last).unwrap_or(u32::MAX));
-                token.earliest(rate, base, 1)
+                level.take(rate, base, u32::try_from(last).unwrap_or(u32::MAX));
+                level.earliest(rate, base, 1)
             }
-            Kind::Learned => now,
+            _ => now,
         };
         free.max(self.deferred_until(bucket, NONE).unwrap_or(now))
     }

@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::plan::{Home, Kind, Rules};
+use super::plan::Rules;
 use super::state::{State, soon};
+use super::store::{Bucket, Store};
 use super::write::NONE;
-use crate::policy::BucketId;
+use crate::bucket::Token;
 use crate::time::Time;
 
 /// Peers looked at in one go: a million that end together must not stall a decision.
@@ -51,13 +52,13 @@ impl State {
             && old.policy.buckets.iter().zip(&new.policy.buckets).all(|(a, b)| a.name == b.name && a.scope == b.scope)
             && old.policy.rows.len() == new.policy.rows.len()
             && old.policy.rows.iter().zip(&new.policy.rows).all(|(a, b)| a.name == b.name)
-            && old.buckets.iter().zip(&new.buckets).all(|(a, b)| a.home == b.home);
+            && old.buckets.iter().zip(&new.buckets).all(|(a, b)| a.store.shares_place(&b.store));
         if same_tables {
             for (old, new) in old.buckets.iter().zip(&new.buckets) {
-                if let (Kind::Token(was), Kind::Token(is)) = (old.kind, new.kind)
+                if let (Some(was), Some(is)) = (old.store.rate(), new.store.rate())
                     && was != is
                 {
-                    self.refill(new.id, new.home);
+                    self.refill(new);
                 }
             }
         } else {
@@ -73,24 +74,23 @@ impl State {
         }
     }
 
-    fn refill(&mut self, id: BucketId, home: Home) {
-        match home {
-            Home::Bot(slot) => self.bots[slot].token = crate::bucket::Token::default(),
-            Home::PeerToken(slot) => {
-                let all: Vec<u32> = self.peers.keys().collect();
-                for peer in all {
-                    *self.peers[peer].token_mut(slot) = crate::bucket::Token::default();
+    fn refill(&mut self, bucket: &Bucket) {
+        let peers: Vec<u32> = self.peers.keys().collect();
+        match bucket.store {
+            Store::BotToken(slot, _) => self.bots[slot].token = Token::default(),
+            Store::PeerToken(slot, _) => {
+                for peer in peers {
+                    *self.peers[peer].token_mut(slot) = Token::default();
                 }
             }
-            Home::Thread | Home::Message | Home::Method => {
-                let all: Vec<u32> = self.peers.keys().collect();
-                for peer in all {
+            Store::Keyed(..) => {
+                for peer in peers {
                     if let Some(extra) = &mut self.peers[peer].extra {
-                        extra.keyed.retain(|(other, ..)| *other != id);
+                        extra.keyed.retain(|(other, ..)| *other != bucket.id);
                     }
                 }
             }
-            Home::PeerWindow(_) | Home::Route => {}
+            Store::BotWindow(..) | Store::PeerWindow(..) | Store::Nothing(_) | Store::Route => {}
         }
     }
 
@@ -111,7 +111,7 @@ impl State {
             write.charged = 0;
             write.bot_since = None;
         }
-        self.counters.rename(&find);
+        self.counters.rename(&new.policy, &find);
         self.bots = (0..new.bots).map(|_| super::rings::Bot::new()).collect();
         self.deferrals.clear();
         let peers: Vec<u32> = self.peers.keys().collect();

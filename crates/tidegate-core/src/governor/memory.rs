@@ -53,29 +53,31 @@ impl<V> Recent<V> {
     pub(super) fn take(&mut self, peer: &Peer) -> Option<V> {
         self.map.remove(peer).map(|(value, _)| value)
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.map.len()
-    }
 }
 
 /// When each peer is to be looked at whether it can be forgotten. Each stands in one slot of a second.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Wheel {
     slots: VecDeque<Vec<u32>>,
     /// The second of the first slot.
     first: u64,
+    /// When that slot is due; never where there is none.
+    due_at: Time,
 }
 
 impl Wheel {
     /// Peers that will be fresh later than this are looked at now and then.
     const SLOTS: u64 = 128;
 
+    pub(super) fn new() -> Self {
+        Self { slots: VecDeque::new(), first: 0, due_at: Time::NEVER }
+    }
+
     /// Puts a peer in; answers the second of its slot.
     pub(super) fn insert(&mut self, now: Time, at: Time, peer: u32) -> u64 {
         let second = now.as_micros() / 1_000_000;
         if self.slots.is_empty() {
-            self.first = second;
+            self.start(second);
         }
         let wanted = at.as_micros().div_ceil(1_000_000).clamp(second + 1, second + Self::SLOTS);
         let slot = usize::try_from(wanted.saturating_sub(self.first)).unwrap_or(usize::MAX);
@@ -86,16 +88,29 @@ impl Wheel {
         wanted
     }
 
+    fn start(&mut self, second: u64) {
+        self.first = second;
+        self.due_at = Time::ZERO + Span::from_secs(second);
+    }
+
+    /// Whether slots have come up that are not cleared yet.
+    #[inline]
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.due_at <= now
+    }
+
     /// One peer that is due, with the second that it was put in for.
     pub(super) fn due(&mut self, now: Time) -> Option<(u32, u64)> {
-        let second = now.as_micros() / 1_000_000;
-        while self.first <= second {
-            let slot = self.slots.front_mut()?;
+        while self.due_at <= now {
+            let Some(slot) = self.slots.front_mut() else {
+                self.due_at = Time::NEVER;
+                return None;
+            };
             if let Some(peer) = slot.pop() {
                 return Some((peer, self.first));
             }
             self.slots.pop_front();
-            self.first += 1;
+            self.start(self.first + 1);
         }
         None
     }

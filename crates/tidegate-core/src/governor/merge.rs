@@ -14,8 +14,8 @@ impl State {
     /// has every field of that and of all later ones.
     pub(super) fn covered(&self, rules: &Rules, id: u32) -> Vec<u32> {
         let write = &self.writes[id];
-        let row = rules.row(write.origin);
-        let Some(peer) = self.peers.get(write.peer).filter(|_| row.merges() && write.message.is_some()) else {
+        let merges = rules.plan(write.origin).merges;
+        let Some(peer) = self.peers.get(write.peer).filter(|_| merges && write.message.is_some()) else {
             return Vec::new();
         };
         let mut older: Vec<u32> = peer
@@ -25,7 +25,7 @@ impl State {
             .filter(|id| self.writes[*id].is_held() && self.writes[*id].same_target(write.message, write.method))
             .collect();
         older.sort_by_key(|id| core::cmp::Reverse(self.writes[*id].seq));
-        if row.partial {
+        if rules.row(write.origin).partial {
             let covers = |id: &u32| self.writes[*id].fields.iter().all(|field| write.fields.contains(field));
             let reach = older.iter().position(|id| !covers(id)).unwrap_or(older.len());
             older.truncate(reach);
@@ -100,6 +100,7 @@ impl State {
     }
 
     /// Whether a named final of the message is held, in flight, or was delivered a moment ago.
+    #[inline]
     pub(super) fn final_near(&self, peer: u32, message: Option<MessageKey>) -> bool {
         let (Some(state), Some(message)) = (self.peers.get(peer), message) else { return false };
         let is_it = |id: u32| self.writes[id].named_final() && self.writes[id].message == Some(message);
@@ -120,18 +121,20 @@ impl State {
     /// The message is being deleted: what would edit it is dropped.
     pub(super) fn drop_edits_of(&mut self, rules: &Rules, peer: u32, message: MessageKey) {
         self.drop_held(rules, peer, DropReason::Order, |state, id| {
-            state.writes[id].message == Some(message) && rules.row(state.writes[id].origin).merges()
+            state.writes[id].message == Some(message) && rules.plan(state.writes[id].origin).merges
         });
     }
 
     /// A write of that row goes to the peer: what it makes pointless is dropped.
+    #[inline]
     pub(super) fn drop_killed(&mut self, rules: &Rules, peer: u32, row: crate::policy::RowId) {
-        let kills = rules.kills(row);
-        if kills != 0 {
+        let kills = rules.plan(row).kills;
+        if kills != 0 && self.peers.get(peer).is_some_and(|peer| !peer.line.is_empty()) {
             self.drop_held(rules, peer, DropReason::Sent, |state, id| kills & (1 << state.writes[id].origin.0) != 0);
         }
     }
 
+    #[inline(never)]
     fn drop_held(&mut self, rules: &Rules, peer: u32, reason: DropReason, which: impl Fn(&Self, u32) -> bool) {
         let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
         for id in line {

@@ -25,9 +25,13 @@ mod migrate;
 mod peers;
 mod plan;
 mod pump;
+mod purse;
 mod refuse;
 mod rings;
 mod state;
+mod store;
+mod tickets;
+mod weigh;
 mod write;
 
 #[cfg(test)]
@@ -115,27 +119,27 @@ impl Gate for Governor {
         Input::Tick
     }
 
-    fn handle(&mut self, now: Time, input: Input) {
+    fn handle(&mut self, now: Time, mut input: Input) {
         let Self { rules, state } = self;
         state.now = state.now.max(now);
-        match input {
+        match &mut input {
             // What is due at this moment comes before a new write, and after anything else.
             Input::Write(write) => {
                 state.run_due(rules);
                 state.arrive(rules, write);
             }
-            Input::Done { ticket, result } => state.done(rules, ticket, result),
-            Input::Refused { ticket, retry_after, scope } => state.refused(rules, ticket, retry_after, scope),
-            Input::Deferred { ticket, bucket, until } => state.deferred(rules, ticket, &bucket, until),
-            Input::Learned { ticket, headers } => state.learn(rules, ticket, headers),
-            Input::Cancel { ticket } => state.cancel(rules, ticket),
+            Input::Done { ticket, result } => state.done(rules, *ticket, *result),
+            Input::Refused { ticket, retry_after, scope } => state.refused(rules, *ticket, *retry_after, *scope),
+            Input::Deferred { ticket, bucket, until } => state.deferred(rules, *ticket, bucket, *until),
+            Input::Learned { ticket, headers } => state.learn(rules, *ticket, *headers),
+            Input::Cancel { ticket } => state.cancel(rules, *ticket),
             Input::Cooldown { scope, duration } => {
-                let until = state.now + duration;
-                state.cool(rules, &scope, until);
+                let until = state.now + *duration;
+                state.cool(rules, scope, until);
             }
-            Input::Migrate { from, to } => state.migrate(rules, &from, &to),
+            Input::Migrate { from, to } => state.migrate(rules, from, to),
             Input::Policy(policy) => {
-                let new = Rules::new(policy);
+                let new = Rules::new(Arc::clone(policy));
                 state.change_rules(rules, &new);
                 *rules = new;
             }

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::hash::{BuildHasher, Hash};
+use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -23,27 +23,29 @@ const ROUTES: usize = 128;
 /// Submaps, so that no growth moves more than a sixty-fourth at once.
 const SHARDS: usize = 64;
 
-/// One peer. Its first token bucket and first window stand here, all that few peers need in [`Extra`].
+/// One peer, in three cache lines. Its first token bucket and first window stand here, all that few peers need in
+/// [`Extra`].
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct PeerState {
     pub(super) key: Peer,
     token: Token,
-    window: Window,
-    /// Held and booked writes, the next to go first.
-    pub(super) line: Vec<u32>,
     pub(super) extra: Option<Box<Extra>>,
-    /// The first of its writes in flight.
-    pub(super) flying: u32,
-    pub(super) held: u32,
-    pub(super) booked: u32,
     /// When its line wants to be looked at.
     pub(super) wake: Time,
+    /// The first of its writes in flight.
+    pub(super) flying: u32,
+    pub(super) booked: u32,
+    /// Held and booked writes, the next to go first.
+    pub(super) line: Vec<u32>,
+    window: Window,
+    /// The second of the wheel that it stands in.
+    pub(super) watched: u64,
+    pub(super) held: u32,
     /// It stands in the work list.
     pub(super) queued: bool,
     /// Something made its waits longer: they are to be measured again.
     pub(super) grown: bool,
-    /// The second of the wheel that it stands in.
-    pub(super) watched: u64,
 }
 
 /// What few peers have.
@@ -95,6 +97,7 @@ impl PeerState {
         self.extra.get_or_insert_with(Box::default)
     }
 
+    #[inline]
     pub(super) fn token(&self, at: usize) -> Token {
         match at.checked_sub(1) {
             None => self.token,
@@ -102,6 +105,7 @@ impl PeerState {
         }
     }
 
+    #[inline]
     pub(super) fn token_mut(&mut self, at: usize) -> &mut Token {
         match at.checked_sub(1) {
             None => &mut self.token,
@@ -109,6 +113,7 @@ impl PeerState {
         }
     }
 
+    #[inline]
     pub(super) fn window_mut(&mut self, at: usize) -> &mut Window {
         match at.checked_sub(1) {
             None => &mut self.window,
@@ -125,21 +130,19 @@ impl PeerState {
     /// The same, to be changed. Past a bound the one that was used the longest ago makes room.
     pub(super) fn learned_mut(&mut self, method: MethodKey) -> &mut Learned {
         let list = &mut self.extra().learned;
-        let at = match list.iter().position(|(other, _)| *other == method) {
-            Some(at) => at,
-            None => {
-                if list.len() >= ROUTES {
-                    let oldest = list.iter().enumerate().min_by_key(|(_, (_, learned))| learned.forgets_at());
-                    let oldest = oldest.map_or(0, |(at, _)| at);
-                    list.swap_remove(oldest);
-                }
-                list.push((method, Learned::default()));
-                list.len() - 1
+        let at = list.iter().position(|(other, _)| *other == method).unwrap_or_else(|| {
+            if list.len() >= ROUTES {
+                let oldest = list.iter().enumerate().min_by_key(|(_, (_, learned))| learned.forgets_at());
+                let oldest = oldest.map_or(0, |(at, _)| at);
+                list.swap_remove(oldest);
             }
-        };
+            list.push((method, Learned::default()));
+            list.len() - 1
+        });
         &mut list[at].1
     }
 
+    #[inline]
     pub(super) fn cooldown(&self) -> Option<Cooldown> {
         self.extra.as_ref().and_then(|extra| extra.cooldown)
     }
@@ -157,6 +160,14 @@ impl PeerState {
             extra.tokens.clear();
             extra.windows.clear();
             extra.keyed.clear();
+        }
+    }
+
+    /// Nothing stands in its windows any more.
+    pub(super) fn clear_windows(&mut self) {
+        self.window = Window::default();
+        if let Some(extra) = &mut self.extra {
+            extra.windows.clear();
         }
     }
 
@@ -214,49 +225,49 @@ impl Peers {
         self.arena.len()
     }
 
-    fn hash(&self, key: &Peer) -> (u64, usize) {
-        let mut hasher = self.hasher.build_hasher();
-        key.hash(&mut hasher);
-        let hash = core::hash::Hasher::finish(&hasher);
-        // The table uses the low and the top bits.
-        (hash, (hash >> 40) as usize % SHARDS)
-    }
-
+    #[inline]
     pub(super) fn find(&self, key: &Peer) -> Option<u32> {
-        let (hash, shard) = self.hash(key);
-        self.shards[shard].find(hash, |&at| self.arena[at].key == *key).copied()
+        let hash = hash(&self.hasher, key);
+        self.shards[shard(hash)].find(hash, |&at| self.arena[at].key == *key).copied()
     }
 
     /// The peer's place, and whether it was made just now.
+    #[inline]
     pub(super) fn find_or_insert(&mut self, key: &Peer) -> (u32, bool) {
-        let (hash, shard) = self.hash(key);
-        if let Some(&at) = self.shards[shard].find(hash, |&at| self.arena[at].key == *key) {
-            return (at, false);
+        match self.find(key) {
+            Some(at) => (at, false),
+            None => (self.insert(key.clone()), true),
         }
-        let at = self.arena.insert(PeerState::new(key.clone()));
-        let (arena, hasher) = (&self.arena, &self.hasher);
-        self.shards[shard].insert_unique(hash, at, |&at| hasher.hash_one(&arena[at].key));
-        (at, true)
+    }
+
+    fn insert(&mut self, key: Peer) -> u32 {
+        let hasher = &self.hasher;
+        let key_hash = hash(hasher, &key);
+        let at = self.arena.insert(PeerState::new(key));
+        let arena = &self.arena;
+        self.shards[shard(key_hash)].insert_unique(key_hash, at, |&at| hash(hasher, &arena[at].key));
+        at
     }
 
     pub(super) fn remove(&mut self, at: u32) -> Option<PeerState> {
-        let peer = self.arena.get(at)?;
-        let (hash, shard) = self.hash(&peer.key);
-        let table = &mut self.shards[shard];
-        if let Ok(entry) = table.find_entry(hash, |&other| other == at) {
+        let (arena, hasher) = (&self.arena, &self.hasher);
+        let key_hash = hash(hasher, &arena.get(at)?.key);
+        let table = &mut self.shards[shard(key_hash)];
+        if let Ok(entry) = table.find_entry(key_hash, |&other| other == at) {
             entry.remove();
         }
         if table.capacity() > 64 && table.len() < table.capacity() / 4 {
-            let (arena, hasher) = (&self.arena, &self.hasher);
-            table.shrink_to(table.len() * 2, |&at| hasher.hash_one(&arena[at].key));
+            table.shrink_to(table.len() * 2, |&at| hash(hasher, &arena[at].key));
         }
         self.arena.remove(at)
     }
 
+    #[inline]
     pub(super) fn get(&self, at: u32) -> Option<&PeerState> {
         self.arena.get(at)
     }
 
+    #[inline]
     pub(super) fn get_mut(&mut self, at: u32) -> Option<&mut PeerState> {
         self.arena.get_mut(at)
     }
@@ -270,14 +281,30 @@ impl Peers {
     }
 }
 
+#[inline]
+fn hash(hasher: &FixedState, key: &Peer) -> u64 {
+    match key {
+        // Nearly all of them.
+        Peer::Id(id) => hasher.hash_one(*id),
+        Peer::Name(_) | Peer::Inline(_) | Peer::Method(_) => hasher.hash_one(key),
+    }
+}
+
+/// The table uses the low and the top bits of a hash.
+fn shard(hash: u64) -> usize {
+    (hash >> 40) as usize % SHARDS
+}
+
 impl core::ops::Index<u32> for Peers {
     type Output = PeerState;
+    #[inline]
     fn index(&self, at: u32) -> &PeerState {
         &self.arena[at]
     }
 }
 
 impl core::ops::IndexMut<u32> for Peers {
+    #[inline]
     fn index_mut(&mut self, at: u32) -> &mut PeerState {
         &mut self.arena[at]
     }

@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::store::{Bucket, Places, Store};
 use super::write::{Paced, WriteState};
-use crate::bucket::Rate;
 use crate::key::PeerKind;
-use crate::policy::{Applies, BucketId, BucketScope, Marks, Policy, Row, RowId, Shape};
-use crate::time::Span;
+use crate::policy::{Applies, BucketId, BucketScope, Marks, Policy, Row, RowId};
 use crate::window::Limit;
 
 /// A policy and what follows from it.
@@ -14,19 +13,38 @@ use crate::window::Limit;
 pub(super) struct Rules {
     pub(super) policy: alloc::sync::Arc<Policy>,
     pub(super) buckets: Vec<Bucket>,
-    /// For each row the rows whose held writes one of its own waits behind, as bits.
-    conflicts: Vec<u32>,
-    /// For each row the rows whose held writes one of its own drops, as bits.
-    kills: Vec<u32>,
-    /// For each row and reach the buckets that its writes take from, as bits.
-    takes: Vec<[u32; 4]>,
+    rows: Vec<Plan>,
     pub(super) bots: usize,
     /// Whether any row or bucket asks for topics.
     pub(super) forums: bool,
-    /// Rows whose held writes keep back only those of their own route, as bits.
-    by_route: u32,
     /// Whether the platform's answers teach anything.
     pub(super) learns: bool,
+}
+
+/// What follows from a row.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each stands for one property of the row")]
+pub(super) struct Plan {
+    /// For each reach the buckets that its writes take from, as bits.
+    takes: [u32; 4],
+    /// The bucket that groups outside its reach take alone, as a bit.
+    unmarked: u32,
+    /// The rows whose held writes one of its own waits behind, as bits.
+    pub(super) conflicts: u32,
+    /// The rows whose held writes one of its own drops, as bits.
+    pub(super) kills: u32,
+    pub(super) ordered: bool,
+    /// A newer write of a message can take an older one's place.
+    pub(super) merges: bool,
+    /// Held writes keep back only those of their own route.
+    pub(super) by_route: bool,
+    /// It takes from what the platform tells of routes.
+    pub(super) of_route: bool,
+    pub(super) then: Option<RowId>,
+    /// Releases are remembered by the peer beyond its buckets.
+    pub(super) remembers: bool,
+    /// For each reach the peer's window that its previews are spread over.
+    spread: [Option<(usize, Limit)>; 4],
 }
 
 /// Which kind of peer a write goes to, as far as buckets ask.
@@ -38,6 +56,8 @@ pub(super) enum Reach {
     Forum,
 }
 
+const REACHES: [Reach; 4] = [Reach::Loose, Reach::Private, Reach::Group, Reach::Forum];
+
 impl Reach {
     pub(super) fn of(kind: PeerKind, forum: bool) -> Self {
         match kind {
@@ -46,6 +66,11 @@ impl Reach {
             PeerKind::Group if forum => Self::Forum,
             PeerKind::Group => Self::Group,
         }
+    }
+
+    pub(super) fn is_in(self, applies: Applies) -> bool {
+        let (kind, forum) = self.kind();
+        applies.to(kind, forum)
     }
 
     fn kind(self) -> (PeerKind, bool) {
@@ -59,7 +84,7 @@ impl Reach {
 }
 
 /// Buckets by their bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Bits<'a> {
     bits: u32,
     buckets: &'a [Bucket],
@@ -67,6 +92,7 @@ pub(super) struct Bits<'a> {
 
 impl<'a> Iterator for Bits<'a> {
     type Item = &'a Bucket;
+    #[inline]
     fn next(&mut self) -> Option<&'a Bucket> {
         let bucket = self.buckets.get(self.bits.trailing_zeros() as usize)?;
         self.bits &= self.bits - 1;
@@ -74,94 +100,26 @@ impl<'a> Iterator for Bits<'a> {
     }
 }
 
-/// A bucket as the engine takes from it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
-    pub(super) id: BucketId,
-    pub(super) home: Home,
-    pub(super) kind: Kind,
-    pub(super) applies: Applies,
-    pub(super) by_items: bool,
-    pub(super) pass_after: Option<Span>,
-    pub(super) pass_spacing: Span,
-}
-
-/// Where a bucket's state lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
-    Bot(usize),
-    PeerToken(usize),
-    PeerWindow(usize),
-    /// One for each topic of a peer.
-    Thread,
-    /// One for each message of a peer.
-    Message,
-    /// One for each method (of the peer, where there is one).
-    Method,
-    /// One for each route, told by the platform.
-    Route,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    Token(Rate),
-    Window { limit: Limit, reserve: u32 },
-    Learned,
-}
-
 impl Rules {
     pub(super) fn new(policy: alloc::sync::Arc<Policy>) -> Self {
-        let (mut bots, mut peer_tokens, mut peer_windows) = (0, 0, 0);
-        let next = |counter: &mut usize| {
-            *counter += 1;
-            *counter - 1
-        };
-        let mut buckets = Vec::new();
-        for (def, id) in policy.buckets.iter().zip(0_u8..) {
-            let kind = match def.shape {
-                Shape::Token { units, period, burst } => Kind::Token(Rate::new(units, period, burst)),
-                Shape::Window { units, period, reserve } => Kind::Window { limit: Limit { units, period }, reserve },
-                Shape::Learned => Kind::Learned,
-                Shape::Spacing { period } => Kind::Token(Rate::new(1, period, 1)),
-            };
-            let home = match (def.scope, kind) {
-                (BucketScope::Bot, _) => Home::Bot(next(&mut bots)),
-                (BucketScope::Peer, Kind::Token(_)) => Home::PeerToken(next(&mut peer_tokens)),
-                (BucketScope::Peer, Kind::Window { .. } | Kind::Learned) => Home::PeerWindow(next(&mut peer_windows)),
-                (BucketScope::Route, _) => Home::Route,
-                (BucketScope::Thread, _) => Home::Thread,
-                (BucketScope::Message, _) => Home::Message,
-                (BucketScope::Method, _) => Home::Method,
-            };
-            buckets.push(Bucket {
-                id: BucketId(id),
-                home,
-                kind,
-                applies: def.applies,
-                by_items: def.by_items,
-                pass_after: def.pass_after,
-                pass_spacing: def.pass_spacing,
-            });
-        }
-        let conflicts = policy.rows.iter().map(|row| conflicts(&policy, row)).collect();
-        let kills = (0_u8..)
-            .zip(&policy.rows)
-            .map(|(at, _)| mask(policy.rows.iter().map(|other| other.killed_by.contains(&RowId(at)))))
-            .collect();
-        let takes = policy.rows.iter().map(|row| takes(row, &buckets)).collect();
+        let mut places = Places::default();
+        let ids = (0_u8..).map(BucketId);
+        let buckets: Vec<Bucket> =
+            policy.buckets.iter().zip(ids).map(|(def, id)| Bucket::new(id, def, &mut places)).collect();
+        let rows = (0_u8..).zip(&policy.rows).map(|(at, row)| Plan::new(&policy, &buckets, RowId(at), row)).collect();
         let forums =
             policy.rows.iter().any(|row| row.applies == Some(Applies::Forum) || row.marks_forum != Marks::Never)
                 || policy.buckets.iter().any(|bucket| bucket.applies == Applies::Forum);
-        let by_route = mask(policy.rows.iter().map(|row| row.by_route(&policy)));
         let learns = policy.buckets.iter().any(|bucket| bucket.scope == BucketScope::Route);
-        Self { policy, buckets, conflicts, kills, takes, bots, forums, by_route, learns }
+        Self { policy, buckets, rows, bots: places.bots, forums, learns }
     }
 
     /// The buckets that a write takes from.
+    #[inline]
     pub(super) fn buckets_of(&self, write: &WriteState) -> Bits<'_> {
         let bits = match write.paced {
-            Paced::Fully => self.takes[usize::from(write.row.0)][write.reach as usize],
-            Paced::Unmarked => self.row(write.row).unmarked.map_or(0, |id| 1 << id.0),
+            Paced::Fully => self.plan(write.row).takes[write.reach as usize],
+            Paced::Unmarked => self.plan(write.row).unmarked,
             Paced::Free | Paced::Bypass => 0,
         };
         Bits { bits, buckets: &self.buckets }
@@ -172,64 +130,55 @@ impl Rules {
         Bits { bits, buckets: &self.buckets }
     }
 
-    /// Whether a bucket of its row counts a write's peer.
-    pub(super) fn applies(&self, bucket: &Bucket, write: &WriteState) -> bool {
-        let (kind, forum) = write.reach.kind();
-        bucket.applies_to(kind, forum)
-    }
-
     pub(super) fn row(&self, id: RowId) -> &Row {
         self.policy.row(id)
     }
 
-    pub(super) fn bucket(&self, id: BucketId) -> &Bucket {
-        &self.buckets[usize::from(id.0)]
+    /// What follows from that row.
+    #[inline]
+    pub(super) fn plan(&self, id: RowId) -> &Plan {
+        &self.rows[usize::from(id.0)]
     }
 
-    pub(super) fn conflicts(&self, row: RowId) -> u32 {
-        self.conflicts[usize::from(row.0)]
-    }
-
-    pub(super) fn by_route(&self, row: RowId) -> bool {
-        self.by_route & (1 << row.0) != 0
-    }
-
-    pub(super) fn kills(&self, row: RowId) -> u32 {
-        self.kills[usize::from(row.0)]
+    /// The row itself, or the last one where it is of another table.
+    pub(super) fn known(&self, id: RowId) -> RowId {
+        RowId(id.0.min(u8::try_from(self.rows.len() - 1).unwrap_or(u8::MAX)))
     }
 }
 
-impl Bucket {
-    pub(super) fn bit(&self) -> u32 {
-        1 << self.id.0
-    }
-
-    pub(super) fn bot(&self) -> Option<usize> {
-        match self.home {
-            Home::Bot(at) => Some(at),
+impl Plan {
+    fn new(policy: &Policy, buckets: &[Bucket], id: RowId, row: &Row) -> Self {
+        let spread = row.spread.map(|id| &buckets[usize::from(id.0)]);
+        let spread = spread.and_then(|bucket| match bucket.store {
+            Store::PeerWindow(slot, limit, _) => Some((bucket, (slot, limit))),
             _ => None,
+        });
+        Self {
+            takes: takes(row, buckets),
+            unmarked: row.unmarked.map_or(0, |id| 1 << id.0),
+            conflicts: conflicts(policy, row),
+            kills: mask(policy.rows.iter().map(|other| other.killed_by.contains(&id))),
+            ordered: row.ordered,
+            merges: row.merges(),
+            by_route: row.by_route(policy),
+            of_route: row.buckets.iter().any(|id| matches!(buckets[usize::from(id.0)].store, Store::Route)),
+            then: row.then,
+            remembers: row.spread.is_some()
+                || row.cells.iter().any(|cell| cell.pass_limit.is_some() || cell.spacing.is_some()),
+            spread: REACHES.map(|reach| spread.filter(|(bucket, _)| bucket.counts(reach)).map(|(_, window)| window)),
         }
     }
 
-    /// Whether a write to such a peer takes from it. A bot's bucket for all is everybody's, chat or not.
-    pub(super) fn applies_to(&self, kind: PeerKind, forum: bool) -> bool {
-        match self.applies {
-            Applies::All if self.bot().is_some() => true,
-            applies => applies.to(kind, forum),
-        }
-    }
-
-    pub(super) fn weight(&self, weight: u32) -> u32 {
-        if self.by_items { weight } else { 1 }
+    /// The window that previews of such a peer are spread over.
+    #[inline]
+    pub(super) fn spread(&self, reach: Reach) -> Option<(usize, Limit)> {
+        self.spread[reach as usize]
     }
 }
 
 fn takes(row: &Row, buckets: &[Bucket]) -> [u32; 4] {
-    [Reach::Loose, Reach::Private, Reach::Group, Reach::Forum].map(|reach| {
-        let (kind, forum) = reach.kind();
-        let mine = row.buckets.iter().map(|id| &buckets[usize::from(id.0)]);
-        mine.filter(|bucket| bucket.applies_to(kind, forum)).fold(0, |bits, bucket| bits | bucket.bit())
-    })
+    let mine = row.buckets.iter().map(|id| &buckets[usize::from(id.0)]);
+    REACHES.map(|reach| mine.clone().filter(|bucket| bucket.counts(reach)).fold(0, |bits, mine| bits | mine.bit()))
 }
 
 /// A write waits behind held ones of its own surface, of another ordered row where both are, and behind those that take

@@ -2,8 +2,9 @@
 
 use super::consider::{Go, How, Verdict};
 use super::counters::Counted;
-use super::io::{Answer, DropReason, Outcome, Output};
+use super::io::{Answer, DropReason};
 use super::plan::Rules;
+use super::purse::Gone;
 use super::state::State;
 use super::write::{NONE, Paced, Stage, WriteState};
 use crate::governor::Class;
@@ -41,8 +42,8 @@ impl Look {
     }
 
     fn block(&mut self, rules: &Rules, write: &WriteState) {
-        self.blocked |= rules.conflicts(write.row);
-        if rules.by_route(write.row) && !self.routes.contains(&write.method) {
+        self.blocked |= rules.plan(write.row).conflicts;
+        if rules.plan(write.row).by_route && !self.routes.contains(&write.method) {
             self.routes.push(write.method);
         }
     }
@@ -110,8 +111,7 @@ impl State {
         let behind = look.blocked & bit(row) != 0 || look.routes.contains(&self.writes[id].method);
         let turn = turn.filter(|_| look.turn == Turn::Unneeded);
         let verdict = if behind {
-            let cell = self.cell(rules, id);
-            self.cold(rules, id, cell).unwrap_or_else(|| {
+            self.cold(rules, id).unwrap_or_else(|| {
                 let holds_back = !self.unsettled(rules, &self.writes[id]) && self.writes[id].retry_at <= self.now;
                 Verdict::Wait(super::consider::Wait {
                     why: DropReason::Order,
@@ -121,7 +121,7 @@ impl State {
                 })
             })
         } else {
-            self.consider(rules, id, turn, look.closed())
+            self.consider(rules, id, turn, look.closed()).0
         };
         match verdict {
             Verdict::Go(go) => {
@@ -165,11 +165,9 @@ impl State {
     }
 
     /// A write that has taken its own row's buckets goes on to wait in the next row's line; whether it did.
+    #[inline]
     pub(super) fn next_stage(&mut self, rules: &Rules, id: u32, go: Go) -> bool {
-        let write = &self.writes[id];
-        let Some(then) = rules.row(write.row).then.filter(|_| write.paced == Paced::Fully && !write.staged) else {
-            return false;
-        };
+        let Some(then) = next_row(rules, &self.writes[id]) else { return false };
         if go.how == How::Token {
             self.charge(rules, id, true);
         }
@@ -183,46 +181,31 @@ impl State {
         rules.buckets_of(&self.writes[id]).any(|bucket| bucket.bot() == Some(slot))
     }
 
-    pub(super) fn charge(&mut self, rules: &Rules, id: u32, charge: bool) {
-        for bucket in rules.buckets_of(&self.writes[id]) {
-            self.take(id, bucket, charge);
-        }
-    }
-
     /// Lets a write go. It stands in no line any more.
     pub(super) fn release(&mut self, rules: &Rules, id: u32, go: Go) {
-        let now = self.now;
-        let arriving = !self.writes[id].waited;
-        self.charge(rules, id, go.how == How::Token);
-        self.remember_release(rules, id, go);
-        if rules.row(self.writes[id].origin).merges() {
+        let gone = self.purse(id).go(rules, id, go);
+        self.gone(rules, id, go, gone);
+    }
+
+    /// All that follows from it.
+    #[inline]
+    pub(super) fn gone(&mut self, rules: &Rules, id: u32, go: Go, gone: Gone) {
+        self.outputs.push_back(gone.output);
+        if gone.next != NONE {
+            self.writes[gone.next].previous = id;
+        }
+        if gone.remembers {
+            self.remember_release(rules, id, go);
+        }
+        if gone.merges {
             let write = &self.writes[id];
             let (peer, message, method, seq) = (write.peer, write.message, write.method, write.seq);
             self.overtake(peer, message, method, seq);
         }
-        if self.anything_cools(self.writes[id].peer) {
+        if gone.cools {
             self.take_probe(id);
         }
-        let first = self.writes[id].failures + self.writes[id].refusals == 0 && !self.writes[id].gave_back;
-        let write = &mut self.writes[id];
-        write.stage = Stage::Flying { since: now };
-        write.bot_since = None;
-        write.retry_at = Time::ZERO;
-        let outcome = match go.how {
-            How::Passed => Outcome::Passed,
-            How::FailedOpen => Outcome::FailedOpen,
-            How::Token if write.paced == Paced::Bypass => Outcome::Bypass,
-            How::Token if arriving => Outcome::Admitted,
-            How::Token => Outcome::Held,
-        };
-        self.outputs.push_back(Output::Send { ticket: write.ticket, outcome, held: now.since(write.arrived) });
-        self.link(id);
-        if first {
-            let what = match go.how {
-                How::Token => Counted::Admitted,
-                How::Passed => Counted::Passed,
-                How::FailedOpen => Counted::FailedOpen,
-            };
+        if let Some(what) = gone.counts {
             self.count(rules, id, what);
         }
         self.count(rules, id, Counted::InFlight);
@@ -232,11 +215,12 @@ impl State {
     }
 
     /// What later writes of the peer are measured by.
+    #[inline(never)]
     fn remember_release(&mut self, rules: &Rules, id: u32, go: Go) {
         let (now, policy) = (self.now, &rules.policy);
         let write = &self.writes[id];
-        let (row, cell) = (rules.row(write.row), rules.row(write.row).cell(write.class));
-        let spread = row.spread.map(|bucket| rules.bucket(bucket)).filter(|bucket| rules.applies(bucket, write));
+        let cell = rules.row(write.row).cell(write.class);
+        let spread = rules.plan(write.row).spread(write.reach);
         let passed = cell.pass_limit.filter(|_| go.how == How::Passed);
         if spread.is_none() && passed.is_none() && cell.spacing.is_none() {
             return;
@@ -244,7 +228,7 @@ impl State {
         let Some(peer) = self.peers.get_mut(write.peer) else { return };
         let extra = peer.extra();
         let mut until = now;
-        if let Some(super::plan::Kind::Window { limit, .. }) = spread.map(|bucket| bucket.kind) {
+        if let Some((_, limit)) = spread {
             push_last(&mut extra.edits, now, policy.spread_burst.max(1));
             if go.quiet {
                 push_last(&mut extra.quiet, now, policy.settle_reserve.max(1));
@@ -264,7 +248,7 @@ impl State {
 
     /// Gives the peer whose turn it is at a bucket of the bot what it waits for; whether anything came of it.
     pub(super) fn serve(&mut self, rules: &Rules, slot: usize) -> bool {
-        if self.bots[slot].nobody_waits() || self.bots[slot].wake > self.now && self.bots[slot].wake < Time::NEVER {
+        if !self.bots[slot].is_due(self.now) {
             return false;
         }
         let mut served = false;
@@ -316,19 +300,11 @@ impl State {
         self.count(rules, id, Counted::Held);
     }
 
-    fn link(&mut self, id: u32) {
-        let peer = self.writes[id].peer;
-        let Some(state) = self.peers.get_mut(peer) else { return };
-        let next = core::mem::replace(&mut state.flying, id);
-        self.writes[id].next = next;
-        self.writes[id].previous = NONE;
-        if next != NONE {
-            self.writes[next].previous = id;
-        }
-    }
-
+    #[inline]
     pub(super) fn unlink(&mut self, id: u32) {
-        let (peer, next, previous) = (self.writes[id].peer, self.writes[id].next, self.writes[id].previous);
+        let write = &mut self.writes[id];
+        let (peer, next, previous) = (write.peer, write.next, write.previous);
+        (write.next, write.previous) = (NONE, NONE);
         if next != NONE {
             self.writes[next].previous = previous;
         }
@@ -337,9 +313,13 @@ impl State {
         } else if let Some(state) = self.peers.get_mut(peer) {
             state.flying = next;
         }
-        self.writes[id].next = NONE;
-        self.writes[id].previous = NONE;
     }
+}
+
+/// The row in whose line the write goes on to wait.
+#[inline]
+pub(super) fn next_row(rules: &Rules, write: &WriteState) -> Option<RowId> {
+    rules.plan(write.row).then.filter(|_| write.paced == Paced::Fully && !write.staged)
 }
 
 fn bit(row: RowId) -> u32 {

@@ -61,7 +61,7 @@ impl State {
             self.end(id);
             return;
         }
-        self.tickets.remove(&ticket);
+        self.tickets.remove(ticket);
         let told = match rules.policy.platform {
             Platform::Telegram => Span::from_secs(retry_after.as_secs_ceil()),
             Platform::Discord => retry_after,
@@ -90,7 +90,7 @@ impl State {
 
     pub(super) fn forget_booking(&mut self, id: u32) {
         self.unline(id);
-        self.writes.remove(id);
+        self.writes.discard(id);
     }
 
     /// Refuses every held write of the peer that would wait longer than it may; whether there was one.
@@ -114,7 +114,7 @@ impl State {
 
     /// The client of a write left.
     pub(super) fn cancel(&mut self, rules: &Rules, ticket: Ticket) {
-        let Some(&id) = self.tickets.get(&ticket) else { return };
+        let Some(id) = self.tickets.get(ticket) else { return };
         // One that took another's place owes the other's client an answer.
         if !self.writes[id].is_held() || self.writes[id].superseded {
             return;
@@ -127,9 +127,11 @@ impl State {
     }
 
     /// Forgets a write that has ended.
+    #[inline]
     pub(super) fn end(&mut self, id: u32) {
-        let Some(write) = self.writes.remove(id) else { return };
+        let Some(write) = self.writes.get(id) else { return };
         debug_assert!(write.next == NONE && write.previous == NONE, "it is still in flight");
-        self.tickets.remove(&write.ticket);
+        self.tickets.remove(write.ticket);
+        self.writes.discard(id);
     }
 }

@@ -51,8 +51,15 @@ impl Bot {
         }
     }
 
+    #[inline]
     pub(super) fn nobody_waits(&self) -> bool {
         self.places.is_empty()
+    }
+
+    /// Somebody waits, and it is time to see whether there is enough, or nobody said when it will be.
+    #[inline]
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        !self.nobody_waits() && (self.wake <= now || self.wake == Time::NEVER)
     }
 
     pub(super) fn waits(&self, peer: u32) -> bool {

@@ -13,15 +13,23 @@ use super::memory::{Recent, Wheel};
 use super::peers::Peers;
 use super::plan::Rules;
 use super::rings::Bot;
+use super::tickets::Tickets;
 use super::write::{NONE, Stage, WriteState};
 use crate::arena::Arena;
 use crate::cooldown::Cooldown;
 use crate::key::{MethodKey, Peer};
 use crate::policy::BucketId;
 use crate::time::{Span, Time};
+use crate::window::Window;
 
 /// Peers whose counters are kept apart for the next summary.
 const SUMMARIES: usize = 10_000;
+/// How often what grew in a rush is looked through.
+const TIDY: Span = Span::from_secs(60);
+/// Whatever stood in a window of the bot so long ago has lapsed: the heaviest write stands less than a day.
+const STALE: Span = Span::from_secs(2 * 86_400);
+/// Room that outputs and timers keep.
+const KEPT: usize = 1_024;
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -30,7 +38,7 @@ pub(super) struct State {
     pub(super) instant: bool,
     pub(super) peers: Peers,
     pub(super) writes: Arena<WriteState>,
-    pub(super) tickets: HashMap<Ticket, u32, FixedState>,
+    pub(super) tickets: Tickets,
     pub(super) held: usize,
     pub(super) bots: Vec<Bot>,
     pub(super) bot_cooldown: Option<Cooldown>,
@@ -49,6 +57,8 @@ pub(super) struct State {
     pub(super) counters: Counters,
     summaries: BTreeMap<Peer, Counters>,
     summary_at: Time,
+    /// When the bot's windows and the larger stores are next looked through.
+    tidy_at: Time,
     pub(super) seq: u64,
     /// When all peers were last looked at because there were too many.
     pub(super) swept: Time,
@@ -65,7 +75,7 @@ impl State {
             instant,
             peers: Peers::new(),
             writes: Arena::default(),
-            tickets: HashMap::with_hasher(FixedState::with_seed(3)),
+            tickets: Tickets::new(),
             held: 0,
             bots: (0..rules.bots).map(|_| Bot::new()).collect(),
             bot_cooldown: None,
@@ -75,12 +85,13 @@ impl State {
             forums: Recent::new(),
             moved: Recent::new(),
             timers: BinaryHeap::new(),
-            wheel: Wheel::default(),
+            wheel: Wheel::new(),
             work: VecDeque::new(),
             outputs: VecDeque::new(),
-            counters: Counters::default(),
+            counters: Counters::of(&rules.policy),
             summaries: BTreeMap::new(),
             summary_at: Time::NEVER,
+            tidy_at: Time::ZERO + TIDY,
             seq: 0,
             swept: Time::ZERO,
             ended: VecDeque::new(),
@@ -89,9 +100,36 @@ impl State {
     }
 
     /// Does all that is due now, and all that follows from it.
+    #[inline]
     pub(super) fn run_due(&mut self, rules: &Rules) {
+        if self.anything_due() {
+            self.run_all_due(rules);
+        }
+    }
+
+    #[inline]
+    fn anything_due(&self) -> bool {
+        let now = self.now;
+        !self.work.is_empty()
+            || self.timers.peek().is_some_and(|Reverse((at, peer))| *at <= now || !self.wakes(*peer, *at))
+            || self.bots.iter().any(|bot| bot.is_due(now))
+            || self.summary_at <= now
+            || self.wheel.is_due(now)
+            || self.tidy_at <= now
+    }
+
+    /// Whether a timer still means something.
+    fn wakes(&self, peer: u32, at: Time) -> bool {
+        self.peers.get(peer).is_some_and(|state| state.wake == at)
+    }
+
+    #[inline(never)]
+    fn run_all_due(&mut self, rules: &Rules) {
+        if self.tidy_at <= self.now {
+            self.tidy();
+        }
         while let Some(&Reverse((at, peer))) = self.timers.peek() {
-            let valid = self.peers.get(peer).is_some_and(|state| state.wake == at);
+            let valid = self.wakes(peer, at);
             if valid && at > self.now {
                 break;
             }
@@ -119,6 +157,27 @@ impl State {
         self.forget_some();
     }
 
+    /// Now and then: no stamp of a window grows old, and memory that a rush took is given back.
+    fn tidy(&mut self) {
+        if self.now.since(self.tidy_at) > STALE {
+            for bot in &mut self.bots {
+                bot.window = Window::default();
+            }
+            let all: Vec<u32> = self.peers.keys().collect();
+            for peer in all {
+                self.peers[peer].clear_windows();
+            }
+        }
+        for bot in &mut self.bots {
+            bot.window.count(self.now.into());
+        }
+        self.tidy_at = self.now + TIDY;
+        self.tickets.shrink();
+        self.outputs.shrink_to(KEPT);
+        self.timers.shrink_to(KEPT);
+    }
+
+    #[inline]
     pub(super) fn enqueue(&mut self, peer: u32) {
         if let Some(state) = self.peers.get_mut(peer)
             && !state.queued
@@ -173,29 +232,37 @@ impl State {
     }
 
     /// One more of `what` for this write.
+    #[inline]
     pub(super) fn count(&mut self, rules: &Rules, write: u32, what: Counted) {
         let state = &self.writes[write];
         if !state.counted() {
             return;
         }
         self.counters.add(state.origin, state.class, what);
-        if matches!(what, Counted::Held | Counted::InFlight) {
-            return;
-        }
-        if let (Some(period), Some(peer)) = (rules.policy.summary, self.peers.get(state.peer)) {
-            if let Some(counters) = self.summaries.get_mut(&peer.key) {
-                counters.add(state.origin, state.class, what);
-            } else if self.summaries.len() < SUMMARIES {
-                let mut counters = Counters::default();
-                counters.add(state.origin, state.class, what);
-                self.summaries.insert(peer.key.clone(), counters);
-            }
-            if self.summary_at == Time::NEVER {
-                self.summary_at = self.now + period;
-            }
+        if let Some(period) = rules.policy.summary
+            && !matches!(what, Counted::Held | Counted::InFlight)
+        {
+            self.count_for_summary(rules, write, what, period);
         }
     }
 
+    #[inline(never)]
+    fn count_for_summary(&mut self, rules: &Rules, write: u32, what: Counted, period: Span) {
+        let state = &self.writes[write];
+        let Some(peer) = self.peers.get(state.peer) else { return };
+        if let Some(counters) = self.summaries.get_mut(&peer.key) {
+            counters.add(state.origin, state.class, what);
+        } else if self.summaries.len() < SUMMARIES {
+            let mut counters = Counters::of(&rules.policy);
+            counters.add(state.origin, state.class, what);
+            self.summaries.insert(peer.key.clone(), counters);
+        }
+        if self.summary_at == Time::NEVER {
+            self.summary_at = self.now + period;
+        }
+    }
+
+    #[inline]
     pub(super) fn uncount(&mut self, write: u32, level: Counted) {
         let state = &self.writes[write];
         if state.counted() {

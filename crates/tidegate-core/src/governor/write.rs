@@ -12,6 +12,7 @@ use crate::time::{Span, Time};
 pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each tells one thing that happened to the write")]
 pub(super) struct WriteState {
     pub(super) ticket: Ticket,
     /// The row it is counted under.
@@ -29,7 +30,7 @@ pub(super) struct WriteState {
     /// The peer's place, or [`NONE`].
     pub(super) peer: u32,
     /// For a write that goes at once and so has no peer state: whom a refusal would cool.
-    pub(super) loose: Option<Peer>,
+    pub(super) loose: Option<Box<Peer>>,
     /// A key whose cooldown concerns it too.
     pub(super) wider: Option<MethodKey>,
     pub(super) thread: Option<i64>,
@@ -110,6 +111,7 @@ impl WriteState {
         self.arrived + self.limit
     }
 
+    #[inline]
     pub(super) fn is_held(&self) -> bool {
         self.stage == Stage::Held
     }

@@ -1,0 +1,248 @@
+//! The budgets of one write, found once: looking into its buckets, taking from them, and giving back.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
+
+use super::consider::{Go, How};
+use super::counters::Counted;
+use super::io::{Outcome, Output};
+use super::peers::PeerState;
+use super::plan::Rules;
+use super::rings::Bot;
+use super::store::{Bucket, By, Store};
+use super::write::{NONE, Paced, Stage, WriteState};
+use crate::bucket::{Rate, Token};
+use crate::cooldown::Cooldown;
+use crate::governor::Class;
+use crate::key::MethodKey;
+use crate::policy::BucketId;
+use crate::time::{Span, Time};
+use crate::window::{Limit, Now, Window};
+
+/// Topics, messages and methods of one peer that have a bucket of their own at once.
+const KEYED: usize = 256;
+
+/// A window's limit for a class: the reserve is for those who wait with a finger on a button.
+#[inline]
+pub(super) fn limit_for(limit: Limit, reserve: u32, class: Class) -> Limit {
+    let more = if class == Class::Interactive { reserve } else { 0 };
+    limit.with(limit.units + more)
+}
+
+/// The budgets of one write: it, its peer and the bot, found once.
+pub(super) struct Purse<'a> {
+    pub(super) now: Time,
+    pub(super) tick: Now,
+    /// Until when refills stand still, `now` at the earliest.
+    pub(super) base: Time,
+    /// There is a cooldown that might concern the write.
+    pub(super) cools: bool,
+    pub(super) write: &'a mut WriteState,
+    pub(super) peer: Option<&'a mut PeerState>,
+    pub(super) bots: &'a mut [Bot],
+    pub(super) deferrals: &'a [(BucketId, u32, Time)],
+}
+
+/// The state of one of its buckets, with the bucket's shape.
+enum Kept<'a> {
+    Token(&'a mut Token, Rate),
+    Window(&'a mut Window, Limit, u32),
+    Keyed(&'a mut PeerState, u64, Rate),
+    Route(&'a mut PeerState, MethodKey),
+    Nothing,
+}
+
+/// What follows from a write's going.
+pub(super) struct Gone {
+    pub(super) output: Output,
+    /// As what it counts; a retried one has been counted.
+    pub(super) counts: Option<Counted>,
+    /// Which of its peer's flies next to it.
+    pub(super) next: u32,
+    /// Its row remembers its releases.
+    pub(super) remembers: bool,
+    /// An edit of a message, newer than others that may fly.
+    pub(super) merges: bool,
+    pub(super) cools: bool,
+}
+
+impl Purse<'_> {
+    /// Takes from all buckets of the write, or only stands in its windows where `charge` is not set.
+    #[inline]
+    pub(super) fn charge(&mut self, rules: &Rules, charge: bool) {
+        for bucket in rules.buckets_of(self.write) {
+            self.take(bucket, charge);
+        }
+    }
+
+    /// The write goes: it takes what it must and flies, the first of its peer's.
+    #[inline(always)]
+    pub(super) fn go(&mut self, rules: &Rules, id: u32, go: Go) -> Gone {
+        self.charge(rules, go.how == How::Token);
+        let write = &mut *self.write;
+        write.stage = Stage::Flying { since: self.now };
+        write.bot_since = None;
+        write.retry_at = Time::ZERO;
+        if let Some(peer) = &mut self.peer {
+            write.next = core::mem::replace(&mut peer.flying, id);
+        }
+        let (outcome, what) = match go.how {
+            How::Passed => (Outcome::Passed, Counted::Passed),
+            How::FailedOpen => (Outcome::FailedOpen, Counted::FailedOpen),
+            How::Token if write.paced == Paced::Bypass => (Outcome::Bypass, Counted::Admitted),
+            How::Token if write.waited => (Outcome::Held, Counted::Admitted),
+            How::Token => (Outcome::Admitted, Counted::Admitted),
+        };
+        let first = write.failures + write.refusals == 0 && !write.gave_back;
+        Gone {
+            output: Output::Send { ticket: write.ticket, outcome, held: self.now.since(write.arrived) },
+            counts: first.then_some(what),
+            next: write.next,
+            remembers: rules.plan(write.row).remembers,
+            merges: rules.plan(write.origin).merges,
+            cools: self.cools,
+        }
+    }
+
+    /// The state of a bucket.
+    #[inline(always)]
+    fn kept(&mut self, store: &Store) -> Kept<'_> {
+        match (store, self.peer.as_deref_mut()) {
+            (Store::BotToken(slot, rate), _) => Kept::Token(&mut self.bots[*slot].token, *rate),
+            (Store::BotWindow(slot, limit, reserve), _) => Kept::Window(&mut self.bots[*slot].window, *limit, *reserve),
+            (Store::PeerToken(slot, rate), Some(peer)) => Kept::Token(peer.token_mut(*slot), *rate),
+            (Store::PeerWindow(slot, limit, reserve), Some(peer)) => {
+                Kept::Window(peer.window_mut(*slot), *limit, *reserve)
+            }
+            (Store::Keyed(by, rate), Some(peer)) => Kept::Keyed(peer, key_of(*by, self.write), *rate),
+            (Store::Route, Some(peer)) => Kept::Route(peer, self.write.method),
+            (Store::PeerToken(..) | Store::PeerWindow(..) | Store::Keyed(..) | Store::Route, None)
+            | (Store::Nothing(_), _) => Kept::Nothing,
+        }
+    }
+
+    /// The earliest moment at which the bucket has enough.
+    #[inline(always)]
+    pub(super) fn earliest(&mut self, bucket: &Bucket) -> Time {
+        let (now, base, tick) = (self.now, self.base, self.tick);
+        let (class, weight) = (self.write.class, bucket.weight(self.write.weight));
+        let at = match self.kept(&bucket.store) {
+            Kept::Token(token, rate) => token.earliest(rate, base, weight),
+            Kept::Window(window, limit, reserve) => window.earliest(tick, limit_for(limit, reserve, class), weight),
+            Kept::Keyed(peer, key, rate) => keyed(peer, bucket.id, key, rate, base, weight),
+            Kept::Route(peer, method) => peer.learned(method).earliest(now),
+            Kept::Nothing => now,
+        };
+        if self.deferrals.is_empty() {
+            return at;
+        }
+        deferred_until(self.deferrals, bucket, self.write.peer).map_or(at, |until| at.max(until))
+    }
+
+    /// Takes from the bucket, or only stands in it where it is a window and `charge` is not set.
+    #[inline(always)]
+    fn take(&mut self, bucket: &Bucket, charge: bool) {
+        let (now, base, tick, weight) = (self.now, self.base, self.tick, bucket.weight(self.write.weight));
+        match self.kept(&bucket.store) {
+            Kept::Window(window, limit, _) => {
+                window.release(tick, limit, weight);
+                self.write.stamped |= bucket.bit();
+            }
+            Kept::Token(token, rate) if charge => {
+                token.take(rate, base, weight);
+                self.write.charged |= bucket.bit();
+            }
+            Kept::Keyed(peer, key, rate) if charge => {
+                take_keyed(peer, bucket.id, key, rate, base, weight);
+                self.write.charged |= bucket.bit();
+            }
+            Kept::Route(peer, method) if charge => {
+                peer.learned_mut(method).release(now);
+                self.write.charged |= bucket.bit();
+            }
+            Kept::Token(..) | Kept::Keyed(..) | Kept::Route(..) | Kept::Nothing => {}
+        }
+    }
+
+    /// The write was answered: from now on its units in the window lapse.
+    #[inline]
+    pub(super) fn lapse(&mut self, bucket: &Bucket, since: Time) {
+        let (tick, weight) = (self.tick, bucket.weight(self.write.weight));
+        if let Kept::Window(window, limit, _) = self.kept(&bucket.store) {
+            window.answered(since, tick, limit, weight);
+        }
+        self.wake(bucket);
+    }
+
+    pub(super) fn give_back(&mut self, bucket: &Bucket, since: Time) {
+        let (base, tick, weight) = (self.base, self.tick, bucket.weight(self.write.weight));
+        let (stamped, charged) = (self.write.stamped & bucket.bit() != 0, self.write.charged & bucket.bit() != 0);
+        match self.kept(&bucket.store) {
+            Kept::Window(window, limit, _) if stamped => {
+                window.take_back(since, tick, limit, weight);
+                self.wake(bucket);
+            }
+            Kept::Token(token, rate) if charged => token.give_back(rate, base, weight),
+            Kept::Keyed(peer, key, rate) if charged => {
+                let keyed = peer.extra.iter_mut().flat_map(|extra| extra.keyed.iter_mut());
+                for (_, _, token) in keyed.filter(|(other, k, _)| *other == bucket.id && *k == key) {
+                    token.give_back(rate, base, weight);
+                }
+            }
+            Kept::Route(peer, method) if charged => peer.learned_mut(method).give_back(),
+            Kept::Window(..) | Kept::Token(..) | Kept::Keyed(..) | Kept::Route(..) | Kept::Nothing => {}
+        }
+    }
+
+    /// A window of the bot may have room again sooner.
+    fn wake(&mut self, bucket: &Bucket) {
+        if let Store::BotWindow(slot, ..) = bucket.store {
+            self.bots[slot].wake = Time::ZERO;
+        }
+    }
+}
+
+/// Until when refills of the peer's buckets stand still, now at the earliest.
+#[inline]
+pub(super) fn thaw(now: Time, bot: Option<Cooldown>, peer: Option<&PeerState>) -> Time {
+    let until = |cooldown: Option<Cooldown>| cooldown.and_then(Cooldown::until).unwrap_or(now);
+    now.max(until(bot)).max(until(peer.and_then(PeerState::cooldown)))
+}
+
+fn key_of(by: By, write: &WriteState) -> u64 {
+    match by {
+        By::Thread => write.thread.map_or(0, i64::cast_unsigned),
+        By::Message => write.message.map_or(0, |message| message.0),
+        By::Method => write.method.0,
+    }
+}
+
+#[inline(never)]
+fn keyed(peer: &PeerState, bucket: BucketId, key: u64, rate: Rate, base: Time, weight: u32) -> Time {
+    let Some(extra) = &peer.extra else { return base };
+    match extra.keyed.iter().find(|(id, other, _)| *id == bucket && *other == key) {
+        Some((_, _, token)) => token.earliest(rate, base, weight),
+        None if extra.keyed.iter().filter(|(_, _, token)| token.full_at() > base).count() >= KEYED => {
+            base + Span::from_secs(1)
+        }
+        None => base,
+    }
+}
+
+#[inline(never)]
+fn take_keyed(peer: &mut PeerState, bucket: BucketId, key: u64, rate: Rate, base: Time, weight: u32) {
+    let keyed = &mut peer.extra().keyed;
+    keyed.retain(|(_, _, token)| token.full_at() > base);
+    if let Some((_, _, token)) = keyed.iter_mut().find(|(other, k, _)| *other == bucket && *k == key) {
+        token.take(rate, base, weight);
+    } else {
+        let mut token = Token::default();
+        token.take(rate, base, weight);
+        keyed.push((bucket, key, token));
+    }
+}
+
+#[inline(never)]
+pub(super) fn deferred_until(deferrals: &[(BucketId, u32, Time)], bucket: &Bucket, peer: u32) -> Option<Time> {
+    let whose = if bucket.bot().is_some() { NONE } else { peer };
+    let found = deferrals.iter().filter(|(id, other, _)| *id == bucket.id && *other == whose);
+    found.map(|(_, _, until)| *until).max()
+}
