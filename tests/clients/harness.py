@@ -103,7 +103,9 @@ class Process:
 class House:
     """A sandbox and a tidegate, as a context manager.
 
-    `threads` are tidegate's; 0 is one for each core.
+    `threads` are tidegate's; 0 is one for each core. In a private chat the judge forgives a call that is up to 250 ms of
+    platform time early: a test that spends such a chat's burst takes a scale at which that is more than a busy machine's
+    jitter.
     """
 
     def __init__(self, scale: float = SCALE, threads: int = 0, serve: bool = True) -> None:
