@@ -30,8 +30,7 @@ def test_two_thousand_tasks_over_fifty_chats():
             failed = [error for error in await at_once(bot, TASKS) if isinstance(error, Exception)]
             assert not failed, f"{len(failed)} failed, the first: {failed[0]!r}"
 
-    # Each task has a connection of its own. With one thread they are read in the order in which they were written.
-    with House(scale=SCALE, threads=1) as house:
+    with House(scale=SCALE) as house:
         asyncio.run(scenario(house))
         house.assert_no_refusal()
         calls = house.log("sendMessage")
