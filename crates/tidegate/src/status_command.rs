@@ -53,13 +53,22 @@ fn table(status: &Value) -> String {
     let draining = if status["draining"] == true { ", draining" } else { "" };
     let _ = writeln!(
         out,
-        "tidegate {}, up {} s{draining}; {} connections; policy {}; state in {}",
+        "tidegate {}, up {} s{draining}; {} connections; policies {}, {}; state in {}",
         text(&status["version"]),
         status["uptime_s"],
         status["connections"],
         text(&status["telegram"]["policy"]),
+        text(&status["discord"]["policy"]),
         text(&status["store"]),
     );
+    let discord = &status["discord"];
+    if let Some(seconds) = discord["banned_s"].as_u64() {
+        let _ = writeln!(out, "Discord has banned this address; nothing is sent to it for {seconds} s");
+    }
+    if discord["invalid_requests"].as_u64().is_some_and(|count| count > 0) {
+        let warning = discord["warning"].as_str().map(|warning| format!(": {warning}")).unwrap_or_default();
+        let _ = writeln!(out, "{} invalid requests to Discord in ten minutes{warning}", discord["invalid_requests"]);
+    }
     let bots = status["bots"].as_array().map(Vec::as_slice).unwrap_or_default();
     let _ = writeln!(out, "\n{:<20} {:<9} {:>6} {:>9} {:>7}  cooling", "bot", "token", "held", "in flight", "peers");
     for bot in bots {

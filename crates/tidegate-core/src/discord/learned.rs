@@ -131,6 +131,16 @@ impl Learned {
         }
     }
 
+    /// Whether no answer has told of a limit yet.
+    pub fn is_unknown(&self) -> bool {
+        self.limit == 0
+    }
+
+    /// So many were sent before anything was known, and their answers will take from what the first one told.
+    pub fn set_aside(&mut self, requests: u32) {
+        self.remaining = self.remaining.saturating_sub(requests);
+    }
+
     /// A request ended. Where nothing has told of a bucket by then, there is none to wait for.
     pub fn ended(&mut self) {
         self.plain |= self.limit == 0;

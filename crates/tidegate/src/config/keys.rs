@@ -87,7 +87,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("discord.policy", Kind::Text, "\"discord\""),
     key("discord.auto_hold", Kind::Span, ""),
     // Requests a second of one bot over all routes, for bots that Discord allows more than its 50.
-    key("discord.max_global", Kind::Count(1, 100_000), ""),
+    key("discord.max_global", Kind::Count(1, 10_000), ""),
     key("store.url", Kind::Secret, ""),
 ];
 

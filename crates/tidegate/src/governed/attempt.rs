@@ -7,12 +7,14 @@ use tidegate_core::governor::{Answer, Input, RefusedScope};
 use tidegate_core::policy::Dry;
 
 use super::outcome::Tag;
-use super::{Governed, Own, Platform, Ticket, Verdict, done};
-use crate::bots::Leave;
+use super::{Governed, Own, Platform, Ticket, Verdict, admit, done};
 use crate::proxy::body::Body;
 use crate::proxy::headers;
 use crate::proxy::reply::{Reply, WHOLE};
 use crate::proxy::upstream::Failure;
+
+/// A new bot's calls wait this long for its first, whatever their own limit.
+const LEAST_PATIENCE: Span = Span::from_secs(4);
 
 /// An answer, or a ticket that waits again and the answer to give if it is not released.
 type Attempted = Result<Response<Body>, Box<(Ticket, Reply)>>;
@@ -26,10 +28,11 @@ enum Answered {
 impl<P: Platform> Governed<P> {
     /// Sends the released call.
     pub(super) async fn attempt(&mut self, call: Ticket, sent: u32, tag: Tag) -> Attempted {
-        let pause = self.connection.shared.config.bounds.breaker.into();
-        if self.bot().standing.ask(self.now(), pause) == Leave::Refused {
-            return Ok(self.finish(call, Answer::Permanent, P::own(Own::Unauthorized), tag.with("refused")));
-        }
+        let patience = self.patience().max(LEAST_PATIENCE);
+        let admission = match admit::released::<P>(&self.connection.shared, self.bot(), patience).await {
+            Ok(admission) => admission,
+            Err(reply) => return Ok(self.finish(call, Answer::Permanent, *reply, tag.with("refused"))),
+        };
         // It may have waited long since this was asked.
         if let Some(reply) = self.barred().await {
             return Ok(self.finish(call, Answer::Permanent, reply, tag.with("refused")));
@@ -44,7 +47,9 @@ impl<P: Platform> Governed<P> {
             }
             Err(failure) => return self.unavailable(call, failure, tag),
         };
-        match P::judge(self, &reply) {
+        let verdict = P::judge(self, &reply);
+        drop(admission);
+        match verdict {
             Verdict::End(result) => Ok(self.finish(call, result, reply, tag)),
             Verdict::NotModified if sent > 1 || call.is_followed() => {
                 let reply = P::stand_in(self);

@@ -11,7 +11,7 @@ mod tokens;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tidegate_sandbox::discord::{Forced, Handle, Options, Script, Settings, Stats, serve};
+use tidegate_sandbox::discord::{Handle, Options, Script, Settings, Stats, serve};
 
 use crate::client::{Answer, Client};
 use crate::fake::until;
@@ -27,6 +27,7 @@ const SCALE: f64 = 0.05;
 pub(crate) struct Tide {
     pub(crate) discord: Handle,
     pub(crate) house: House,
+    scale: f64,
     _runtime: tokio::runtime::Runtime,
 }
 
@@ -68,7 +69,7 @@ impl<'a> Asks<'a> {
 }
 
 /// A message with a number that the judge looks for.
-pub(crate) fn say(channel: u64, number: usize) -> Asks<'static> {
+pub(crate) fn say(channel: u64, number: u64) -> Asks<'static> {
     Asks::new("POST", format!("/channels/{channel}/messages")).json(&json!({"content": format!("#{number}")}))
 }
 
@@ -78,12 +79,23 @@ impl Tide {
     }
 
     pub(crate) fn with(options: Options, config: &str) -> Self {
+        Self::scaled(options, config, SCALE)
+    }
+
+    fn scaled(options: Options, config: &str, scale: f64) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let options = Options { scale: SCALE, ..options };
+        let options = Options { scale, ..options };
         let address = "127.0.0.1:0".parse().unwrap();
         let discord = runtime.block_on(serve(address, options)).unwrap();
-        let house = House::start(&format!("time_scale = {SCALE}\ndiscord.api = \"{}\"\n{config}", discord.url()));
-        Self { discord, house, _runtime: runtime }
+        let house = House::start(&format!("time_scale = {scale}\ndiscord.api = \"{}\"\n{config}", discord.url()));
+        Self { discord, house, scale, _runtime: runtime }
+    }
+
+    /// Before a Discord whose answers take so long (real time): nothing is told before all have asked. Platform time runs
+    /// ten times faster.
+    pub(crate) fn far(milliseconds: u64) -> Self {
+        let latency = std::time::Duration::from_millis(milliseconds);
+        Self::scaled(Options { latency, ..Options::default() }, "", 0.1)
     }
 
     pub(crate) fn limits(change: impl FnOnce(&mut Settings), config: &str) -> Self {
@@ -133,18 +145,13 @@ impl Tide {
         self.discord.stats()
     }
 
-    pub(crate) fn force(&self, script: Value) {
-        assert!(self.discord.script(Script::from_json(&script).unwrap()));
-    }
-
-    /// Forces the next answer.
-    pub(crate) fn force_next(&self, forced: Forced) {
-        assert!(self.discord.script(Script::next(forced)));
+    pub(crate) fn force(&self, script: &Value) {
+        assert!(self.discord.script(Script::from_json(script).unwrap()));
     }
 
     /// Waits platform time.
     pub(crate) fn pass(&self, seconds: f64) {
-        std::thread::sleep(std::time::Duration::from_secs_f64(seconds * SCALE));
+        std::thread::sleep(std::time::Duration::from_secs_f64(seconds * self.scale));
     }
 
     /// Nothing was refused that could have been foreseen, and nothing was in vain.
@@ -152,7 +159,7 @@ impl Tide {
         let stats = self.stats();
         let mut refused = String::new();
         self.discord.with(|model| {
-            for entry in model.log().filter(|entry| entry.foreseeable == Some(true)) {
+            for entry in model.log().filter(|entry| entry.foreseeable == Some(true)).take(5) {
                 let _ = writeln!(refused, "{entry:?}");
             }
         });
@@ -160,6 +167,19 @@ impl Tide {
         assert_eq!((stats.misuse.into_global, stats.misuse.needless_authorization), (0, 0));
         assert_eq!((stats.bans, stats.into_ban, stats.duplicates), (0, 0, 0));
     }
+}
+
+/// A message in the channel; its id.
+pub(crate) fn message(tide: &Tide, channel: u64) -> String {
+    let asks = Asks::new("POST", format!("/channels/{channel}/messages")).json(&json!({"content": "hello"}));
+    tide.ask(&asks).json()["id"].as_str().unwrap().to_owned()
+}
+
+/// An id as of so long ago.
+pub(crate) fn id_of(age_ms: u64, count: u64) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let made = u64::try_from(now.as_millis()).unwrap() - 1_420_070_400_000 - age_ms;
+    (made << 22 | count).to_string()
 }
 
 pub(crate) fn answers(clients: Vec<Client>) -> Vec<Answer> {
