@@ -8,6 +8,7 @@
 extern crate alloc;
 
 mod arena;
+mod backoff;
 mod bucket;
 mod cooldown;
 pub mod discord;
@@ -17,6 +18,7 @@ pub mod identify_queue;
 mod key;
 pub mod policy;
 pub mod send_queue;
+pub mod shard;
 mod time;
 mod window;
 

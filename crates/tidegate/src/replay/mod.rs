@@ -8,6 +8,7 @@ mod governor;
 mod identify_queue;
 mod line;
 mod send_queue;
+mod shard;
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 /// The gates that can be replayed.
-const GATES: [&str; 3] = ["governor", "identify-queue", "send-queue"];
+const GATES: [&str; 4] = ["governor", "identify-queue", "send-queue", "shard"];
 
 /// Why a replay ended early.
 #[derive(Debug)]
@@ -88,6 +89,7 @@ fn replay(gate: &str, input: impl BufRead, output: impl Write) -> Result<(), Rep
         "governor" => driver::replay::<governor::Codec>(input, output),
         "identify-queue" => driver::replay::<identify_queue::Codec>(input, output),
         "send-queue" => driver::replay::<send_queue::Codec>(input, output),
+        "shard" => driver::replay::<shard::Codec>(input, output),
         other => Err(ReplayError::Gate(other.to_owned())),
     }
 }
