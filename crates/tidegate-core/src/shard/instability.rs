@@ -7,7 +7,7 @@ use super::io::End;
 /// So many in a row are told.
 const TOLD_AFTER: usize = 3;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Instability {
     /// Fewer than [`TOLD_AFTER`].
     ends: Vec<End>,

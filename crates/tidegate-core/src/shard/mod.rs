@@ -50,7 +50,7 @@ enum Run {
 }
 
 /// The supervisor of one shard's connections.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent of each other: one machine of them has 16 states"

@@ -46,9 +46,9 @@ impl Shard {
         if self.run != Run::On {
             return None;
         }
-        let held = |hold: Hold, act| Plan { at: hold.until, act, why: Reason::Wait(hold.why) };
+        let after = |hold: Hold, act| Plan { at: hold.until, act, why: Reason::Wait(hold.why) };
         if self.session.is_some() && !self.fresh {
-            return self.connection.is_none().then(|| held(self.retry, Act::Dial));
+            return self.connection.is_none().then(|| after(self.retry, Act::Dial));
         }
         let identifying = self.connection.is_some() && !self.replacing();
         if identifying || !self.wants_identify() {
@@ -57,23 +57,24 @@ impl Shard {
         let hold = self.identify_hold();
         let dial = self.connection.is_none();
         match self.line {
-            Line::Out => Some(held(hold, Act::Request)),
+            Line::Out => Some(after(hold, Act::Request)),
             Line::In { due: Some(due) } if dial => {
                 let early = due.before(self.settings.early_dial);
                 Some(if early > hold.until {
                     Plan { at: early, act: Act::Dial, why: Reason::EarlyDial }
                 } else {
-                    held(hold, Act::Dial)
+                    after(hold, Act::Dial)
                 })
             }
-            Line::Held { .. } if dial => Some(held(hold, Act::Dial)),
+            Line::Held { .. } if dial => Some(after(hold, Act::Dial)),
             Line::In { .. } | Line::Held { .. } => None,
         }
     }
 
     /// Does what is due by its clocks, then what the plan says, or tells what it waits for.
     pub(super) fn proceed(&mut self, now: Time) {
-        if let Some((at, due)) = self.connection.as_ref().and_then(|connection| connection.next(&self.settings))
+        // At most one beat and one end, however late: a beat moves the next one past now.
+        while let Some((at, due)) = self.connection.as_ref().and_then(|connection| connection.next(&self.settings))
             && at <= now
         {
             match due {

@@ -47,7 +47,7 @@ impl Shard {
 
     fn hello(&mut self, now: Time, interval: Span) {
         let (low, high) = self.settings.heartbeat_interval;
-        let interval = interval.min(high).max(low);
+        let interval = interval.min(high).max(low).max(Span::from_millis(1));
         let Some(connection) = self.connection.as_mut().filter(|connection| connection.before_hello()) else { return };
         let first = self.jitter.between(Span::ZERO, interval);
         connection.greeted(interval, now + first);

@@ -5,4 +5,5 @@ mod golden;
 mod properties;
 mod purity;
 mod reference;
+mod shard;
 mod world;

@@ -1,0 +1,12 @@
+//! The shard in virtual time, beside a fake Discord and a plain identify queue that share no code with it.
+
+mod budgets;
+mod cases;
+mod explore;
+mod judge;
+mod queue;
+mod storms;
+mod table;
+mod timeline;
+mod watch;
+mod world;
