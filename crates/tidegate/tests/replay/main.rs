@@ -15,6 +15,7 @@ mod found;
 mod identify_queue;
 mod live;
 mod send_queue;
+mod shard;
 mod streams;
 mod telegram;
 mod timeline;

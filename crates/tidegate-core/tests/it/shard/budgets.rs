@@ -146,13 +146,13 @@ fn a_bot_that_crashes_and_identifies_anew_for_ever() {
 #[test]
 fn d5_300_process_starts_in_a_day() {
     for (resumes, most) in [(true, 1), (false, 300)] {
-        let (mut saved, mut identifies, mut dials) = (None, 0, 0);
+        let (mut saved, mut identifies, mut dials) = (None::<tidegate_core::shard::StoredSession>, 0, 0);
         for start in 0..300_u64 {
             let script = move |_, act| match act {
                 Act::Resume if !resumes => vec![(100, invalid(false))],
                 _ => healthy(act),
             };
-            let mut world = World::with(1, 1, |settings| settings.seed = start, saved, script);
+            let mut world = World::with(1, 1, |settings| settings.seed = start, saved.as_ref(), script);
             world.now_ms = start * 288_000;
             let mut world = world.start();
             world.run_until((start + 1) * 288_000 - 1);
@@ -230,7 +230,7 @@ fn network_away_for_120_s_while_a_session_is_held() {
             Act::Dial { .. } if by.now_ms < 120_000 => vec![(5, Event::Closed { code: None })],
             _ => healthy(act),
         };
-        let mut world = World::with(1, 1, |_| {}, Some(stored()), script).start();
+        let mut world = World::with(1, 1, |_| {}, Some(&stored()), script).start();
         world.run_until(300_000);
         assert_eq!((world.identifies(), world.live()), (0, 1));
     }
@@ -246,7 +246,7 @@ fn d7_the_store_is_away_for_two_hours() {
         }
         _ => healthy(act),
     };
-    let mut world = World::with(1, 1, |_| {}, Some(stored()), script).start();
+    let mut world = World::with(1, 1, |_| {}, Some(&stored()), script).start();
     world.queue.away = true;
     let mut other = World::new(1, 1, |_, act| healthy(act));
     other.queue.away = true;

@@ -1,6 +1,6 @@
 //! Every order of events of any generation, to a bounded depth.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use tidegate_core::shard::{Event, Generation, Grant, Input, OnBudgetGone, Settings, Shard, StoredSession};
 use tidegate_core::{Gate, Span, Time};
@@ -86,7 +86,7 @@ fn fixed(settings: Settings, stored: Option<StoredSession>) -> Watched {
 
 /// How many states there are within `depth` inputs.
 fn explore(first: Watched, depth: usize) -> usize {
-    let mut seen: HashSet<u64> = HashSet::from([key(&first)]);
+    let mut seen = BTreeSet::from([key(&first)]);
     let mut edge = vec![first];
     for level in 0..depth {
         let mut further = Vec::new();

@@ -51,15 +51,18 @@ fn steps(history: &[(u64, Seen)]) -> u32 {
                         continue;
                     }
                     Event::Ready { .. } | Event::Resumed => {
-                        let asked = stage == Stage::Resuming
+                        let answers = stage == Stage::Resuming
                             || (stage == Stage::Identifying && matches!(event, Event::Ready { .. }));
-                        if asked {
+                        if answers {
                             (stage, live_ms, acked) = (Stage::Live, *at_ms, false);
                         }
                         continue;
                     }
                     Event::Ack => {
                         acked = true;
+                        if stage == Stage::Live && *at_ms >= live_ms + 60_000 {
+                            (steps, op7) = (0, false);
+                        }
                         continue;
                     }
                     Event::Dispatch { .. } | Event::BeatAsked | Event::Sent { .. } => continue,

@@ -1,4 +1,5 @@
 //! The shard in virtual time, beside a fake Discord and a plain identify queue that share no code with it.
+#![allow(clippy::needless_raw_string_hashes, reason = "as expect-test writes them")]
 
 mod budgets;
 mod cases;

@@ -23,11 +23,9 @@ fn blow(dice: &mut Dice) -> Event {
 /// No connection lives for a minute.
 fn storm(dice: &mut Dice, act: Act) -> Answers {
     let mut answers = match act {
-        Act::Beat if dice.roll(4) == 0 => vec![],
+        Act::Beat | Act::Identify | Act::Resume if dice.roll(4) == 0 => vec![],
         Act::Dial { .. } if dice.roll(8) == 0 => return vec![(dice.roll(3_000), blow(dice))],
         Act::Dial { .. } if dice.roll(8) == 0 => return vec![],
-        Act::Identify if dice.roll(4) == 0 => vec![],
-        Act::Resume if dice.roll(4) == 0 => vec![],
         _ => healthy(act),
     };
     // What follows comes twice now and then, and late, when the connection is long gone.

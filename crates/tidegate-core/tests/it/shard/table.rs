@@ -33,16 +33,16 @@ fn stable_after_61_s_with_acks_the_backoff_starts_over() {
         Some(stored()),
         &stable,
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             300 save s 1 step 1
-             300 waiting 5300 Backoff
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            300 save s 1 step 1
+            300 waiting 5300 Backoff
             5300 connect 2 wss://r
             5400 resume 2 s 1
-           66500 save s 1 step 1
-           66500 waiting 71500 Backoff
-           71500 connect 3 wss://r
-    "#]],
+            66500 save s 1 step 1
+            66500 waiting 71500 Backoff
+            71500 connect 3 wss://r
+        "#]],
     );
     let young = format!("{closes}\n65499 closed\n76000 tick");
     check_with(
@@ -50,16 +50,16 @@ fn stable_after_61_s_with_acks_the_backoff_starts_over() {
         Some(stored()),
         &young,
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             300 save s 1 step 1
-             300 waiting 5300 Backoff
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            300 save s 1 step 1
+            300 waiting 5300 Backoff
             5300 connect 2 wss://r
             5400 resume 2 s 1
-           65499 save s 1 step 2
-           65499 waiting 75499 Backoff
-           75499 connect 3 wss://r
-    "#]],
+            65499 save s 1 step 2
+            65499 waiting 75499 Backoff
+            75499 connect 3 wss://r
+        "#]],
     );
 }
 
@@ -71,15 +71,15 @@ fn sixty_seconds_without_an_ack_are_not_stable() {
         Some(stored()),
         trace,
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-          100000 save s 1 step 1
-          100000 waiting 105000 Backoff
-          105000 connect 2 wss://r
-          105100 resume 2 s 1
-          105300 save s 1 step 2
-          105300 waiting 115300 Backoff
-    "#]],
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            100000 save s 1 step 1
+            100000 waiting 105000 Backoff
+            105000 connect 2 wss://r
+            105100 resume 2 s 1
+            105300 save s 1 step 2
+            105300 waiting 115300 Backoff
+        "#]],
     );
 }
 
@@ -107,28 +107,28 @@ fn the_first_4008_in_an_hour_resumes_after_a_fresh_minute_the_second_cools() {
         Some(stored()),
         trace,
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             300 save s 1 step 0
-             300 waiting 90300 Cooldown
-           90300 connect 2 wss://r
-           90300 resume 2 s 1
-           91000 save s 1 step 8
-           91000 waiting 1891000 Cooldown
-           91001 note not yet 1891000 Cooldown
-         1891000 connect 3 wss://r
-         1891000 resume 3 s 1
-         1892000 save s 1 step 8
-         1892000 waiting 1952000 Backoff
-         1952000 connect 4 wss://r
-         1960001 save s 1 step 8
-         1960001 waiting 2020001 Backoff
-         2020001 connect 5 wss://r
-         2030001 save nothing
-         2030001 lost
-         2030001 waiting 2930001 Backoff
-         2930001 request
-    "#]],
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            300 save s 1 step 0
+            300 waiting 90300 Cooldown
+            90300 connect 2 wss://r
+            90300 resume 2 s 1
+            91000 save s 1 step 8
+            91000 waiting 1891000 Cooldown
+            91001 note not yet 1891000 Cooldown
+            1891000 connect 3 wss://r
+            1891000 resume 3 s 1
+            1892000 save s 1 step 8
+            1892000 waiting 1952000 Backoff
+            1952000 connect 4 wss://r
+            1960001 save s 1 step 8
+            1960001 waiting 2020001 Backoff
+            2020001 connect 5 wss://r
+            2030001 save nothing
+            2030001 lost
+            2030001 waiting 2930001 Backoff
+            2930001 request
+        "#]],
     );
 }
 
@@ -142,18 +142,18 @@ fn without_grace_the_first_4008_cools_and_no_start_or_stop_shortens_it() {
         Some(stored()),
         trace,
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             300 save s 1 step 8
-             300 waiting 1800300 Cooldown
-             500 waiting 1800300 Cooldown
-         1800300 connect 2 wss://r
-         1800300 resume 2 s 1
-         1800400 close 2 4000
-         1800400 save nothing
-         1800400 lost
-         1800400 waiting 1803400 InvalidSession
-    "#]],
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            300 save s 1 step 8
+            300 waiting 1800300 Cooldown
+            500 waiting 1800300 Cooldown
+            1800300 connect 2 wss://r
+            1800300 resume 2 s 1
+            1800400 close 2 4000
+            1800400 save nothing
+            1800400 lost
+            1800400 waiting 1803400 InvalidSession
+        "#]],
     );
 }
 
@@ -167,15 +167,15 @@ fn fatal_closes_stop_until_a_person_or_another_identify() {
         None,
         &trace,
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             200 identify 1
-             300 release 1
-             300 save s 1 step 0
-             400 save nothing
-             400 stopped Fatal(DisallowedIntents)
-             500 stopped Fatal(DisallowedIntents)
-             600 waiting 5400 Backoff
+            0 request
+            0 connect 1 wss://main
+            200 identify 1
+            300 release 1
+            300 save s 1 step 0
+            400 save nothing
+            400 stopped Fatal(DisallowedIntents)
+            500 stopped Fatal(DisallowedIntents)
+            600 waiting 5400 Backoff
             5400 request
             5400 connect 2 wss://main
             5500 identify 2
@@ -183,33 +183,33 @@ fn fatal_closes_stop_until_a_person_or_another_identify() {
             5600 stopped Fatal(DisallowedIntents)
             5700 request
             5700 connect 3 wss://main
-    "#]],
+        "#]],
     );
     check(
         "0 start\n0 granted 1\n100 hello\n200 closed 4004\n9000 restart\n9000 granted 2",
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             100 identify 1
-             200 release 1
-             200 stopped Fatal(AuthenticationFailed)
+            0 request
+            0 connect 1 wss://main
+            100 identify 1
+            200 release 1
+            200 stopped Fatal(AuthenticationFailed)
             9000 request
             9000 connect 2 wss://main
-    "#]],
+        "#]],
     );
     check(
         "0 start\n0 granted 1\n100 hello\n200 ready s\n300 unauthorized\n301 @1 closed 4004",
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             100 identify 1
-             200 release 1
-             200 save s 1 step 0
-             300 close 1 4000
-             300 save nothing
-             300 stopped Fatal(AuthenticationFailed)
-             301 note stale 1
-    "#]],
+            0 request
+            0 connect 1 wss://main
+            100 identify 1
+            200 release 1
+            200 save s 1 step 0
+            300 close 1 4000
+            300 save nothing
+            300 stopped Fatal(AuthenticationFailed)
+            301 note stale 1
+        "#]],
     );
 }
 
@@ -232,13 +232,13 @@ fn behind_the_proxy_nothing_is_asked_for_until_a_bot_identifies() {
         None,
         trace,
         &expect![[r#"
-               5 release 9 unused
-              10 request
-              10 connect 1 wss://main
-             100 identify 1
-             200 close 1 4000
-             200 release 1
-             200 waiting 5200 InvalidSession
+            5 release 9 unused
+            10 request
+            10 connect 1 wss://main
+            100 identify 1
+            200 close 1 4000
+            200 release 1
+            200 waiting 5200 InvalidSession
             5200 request
             5200 connect 2 wss://main
             5300 identify 2
@@ -247,9 +247,9 @@ fn behind_the_proxy_nothing_is_asked_for_until_a_bot_identifies() {
             5500 save nothing
             5500 lost
             9000 waiting 15500 Backoff
-           15500 request
-           15500 connect 3 wss://main
-    "#]],
+            15500 request
+            15500 connect 3 wss://main
+        "#]],
     );
 }
 
@@ -263,19 +263,19 @@ fn a_stable_session_is_replaced_when_the_grant_arrives() {
         None,
         &trace,
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             200 identify 1
-             300 release 1
-             300 save s 1 step 0
-           90000 request
-           95000 close 1 4000
-           95000 save nothing
-           95000 connect 2 wss://main
-           95100 identify 2
-           95200 release 2
-           95200 save t 1 step 0
-    "#]],
+            0 request
+            0 connect 1 wss://main
+            200 identify 1
+            300 release 1
+            300 save s 1 step 0
+            90000 request
+            95000 close 1 4000
+            95000 save nothing
+            95000 connect 2 wss://main
+            95100 identify 2
+            95200 release 2
+            95200 save t 1 step 0
+        "#]],
     );
 }
 
@@ -302,11 +302,11 @@ fn a_young_session_is_replaced_after_the_backoff_and_earns_nothing_meanwhile() {
         None,
         &trace,
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             200 identify 1
-             300 release 1
-             300 save s 1 step 0
+            0 request
+            0 connect 1 wss://main
+            200 identify 1
+            300 release 1
+            300 save s 1 step 0
             1000 waiting 6000 Backoff
             6000 request
             6000 close 1 4000
@@ -315,16 +315,16 @@ fn a_young_session_is_replaced_after_the_backoff_and_earns_nothing_meanwhile() {
             6100 identify 2
             6200 release 2
             6200 save t 1 step 1
-           30000 waiting 40000 Backoff
-           40000 request
-           42000 close 2 4000
-           42000 save nothing
-           42000 connect 3 wss://main
-           42100 identify 3
-           42200 release 3
-           42200 save u 1 step 2
-          110000 waiting 130000 Backoff
-    "#]],
+            30000 waiting 40000 Backoff
+            40000 request
+            42000 close 2 4000
+            42000 save nothing
+            42000 connect 3 wss://main
+            42100 identify 3
+            42200 release 3
+            42200 save u 1 step 2
+            110000 waiting 130000 Backoff
+        "#]],
     );
 }
 
@@ -336,17 +336,17 @@ fn an_old_session_that_ends_while_it_waits_to_be_replaced_is_not_resumed() {
         None,
         &trace,
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             200 identify 1
-             300 release 1
-             300 save s 1 step 0
+            0 request
+            0 connect 1 wss://main
+            200 identify 1
+            300 release 1
+            300 save s 1 step 0
             1000 waiting 6000 Backoff
             2000 save nothing
             2000 waiting 12000 Backoff
-           12000 request
-           14000 connect 2 wss://main
-    "#]],
+            12000 request
+            14000 connect 2 wss://main
+        "#]],
     );
 }
 
@@ -358,17 +358,17 @@ fn another_identify_while_one_is_on_its_way_follows_it() {
         None,
         trace,
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             100 identify 1
-             200 release 1
-             200 save s 1 step 0
-             200 waiting 5200 Backoff
+            0 request
+            0 connect 1 wss://main
+            100 identify 1
+            200 release 1
+            200 save s 1 step 0
+            200 waiting 5200 Backoff
             5200 request
             6000 close 1 4000
             6000 save nothing
             6000 connect 2 wss://main
-    "#]],
+        "#]],
     );
 }
 
@@ -379,36 +379,36 @@ fn stop_and_logout_close_as_they_mean() {
         Some(stored()),
         "0 start\n100 hello\n200 resumed\n300 stop\n400 start",
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             300 close 1 4000
-             300 save s 1 step 0
-             400 connect 2 wss://r
-    "#]],
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            300 close 1 4000
+            300 save s 1 step 0
+            400 connect 2 wss://r
+        "#]],
     );
     check_with(
         plain(),
         Some(stored()),
         "0 start\n100 hello\n200 resumed\n300 logout\n400 start",
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             300 close 1 1000
-             300 save nothing
-             400 request
-    "#]],
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            300 close 1 1000
+            300 save nothing
+            400 request
+        "#]],
     );
     // A request in line stands; its grant goes back unused.
     check(
         "0 start\n100 stop\n200 granted 1\n300 start\n300 granted 2\n400 stop",
         &expect![[r#"
-               0 request
-             200 release 1 unused
-             300 request
-             300 connect 1 wss://main
-             400 close 1 4000
-             400 release 2 unused
-    "#]],
+            0 request
+            200 release 1 unused
+            300 request
+            300 connect 1 wss://main
+            400 close 1 4000
+            400 release 2 unused
+        "#]],
     );
 }
 
@@ -419,33 +419,33 @@ fn op_7_again_before_stability_waits_and_in_place_of_hello_gives_the_grant_back(
         Some(stored()),
         "0 start\n100 hello\n200 resumed\n300 op7\n400 op7\n5400 op7",
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             300 close 1 4000
-             300 save s 1 step 0
-             300 connect 2 wss://r
-             400 close 2 4000
-             400 save s 1 step 1
-             400 waiting 5400 Backoff
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            300 close 1 4000
+            300 save s 1 step 0
+            300 connect 2 wss://r
+            400 close 2 4000
+            400 save s 1 step 1
+            400 waiting 5400 Backoff
             5400 connect 3 wss://r
             5400 close 3 4000
             5400 save s 1 step 2
             5400 waiting 15400 Backoff
-    "#]],
+        "#]],
     );
     check(
         "0 start\n0 granted 1\n100 opened\n200 op7\n300 granted 2\n400 op7",
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             200 close 1 4000
-             200 release 1 unused
-             200 request
-             300 connect 2 wss://main
-             400 close 2 4000
-             400 release 2 unused
-             400 waiting 5400 Backoff
-    "#]],
+            0 request
+            0 connect 1 wss://main
+            200 close 1 4000
+            200 release 1 unused
+            200 request
+            300 connect 2 wss://main
+            400 close 2 4000
+            400 release 2 unused
+            400 waiting 5400 Backoff
+        "#]],
     );
 }
 
@@ -454,26 +454,26 @@ fn restart_skips_the_backoff_of_the_identify_too() {
     check(
         "0 start\n0 granted 1\n100 hello\n200 op9 false\n300 restart\n300 granted 2\n350 restart",
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
-             100 identify 1
-             200 close 1 4000
-             200 release 1
-             200 waiting 5200 InvalidSession
-             300 request
-             300 connect 2 wss://main
-    "#]],
+            0 request
+            0 connect 1 wss://main
+            100 identify 1
+            200 close 1 4000
+            200 release 1
+            200 waiting 5200 InvalidSession
+            300 request
+            300 connect 2 wss://main
+        "#]],
     );
     check_with(
         plain(),
         Some(stored()),
         "0 start\n100 opened\n200 closed\n300 restart",
         &expect![[r#"
-               0 connect 1 wss://r
-             200 save s 1 step 1
-             200 waiting 5200 Backoff
-             300 connect 2 wss://r
-    "#]],
+            0 connect 1 wss://r
+            200 save s 1 step 1
+            200 waiting 5200 Backoff
+            300 connect 2 wss://r
+        "#]],
     );
 }
 
@@ -482,23 +482,23 @@ fn the_budget_parks_and_a_refresh_wakes() {
     check(
         "0 start\n0 denied 3600000\n1000 restart\n2000 budget\n2000 granted 1",
         &expect![[r#"
-               0 request
-               0 waiting 3600000 Budget
+            0 request
+            0 waiting 3600000 Budget
             1000 note not yet 3600000 Budget
             2000 request
             2000 connect 1 wss://main
-    "#]],
+        "#]],
     );
     // A connection that dialled early is not kept for a day.
     check(
         "0 start\n0 next 3000\n100 opened\n100 hello\n3000 denied 9000\n9000 tick",
         &expect![[r#"
-               0 request
-               0 connect 1 wss://main
+            0 request
+            0 connect 1 wss://main
             3000 close 1 4000
             3000 waiting 9000 Budget
             9000 request
-    "#]],
+        "#]],
     );
     let stops = Settings { on_budget_gone: OnBudgetGone::Stop, ..plain() };
     check_with(
@@ -506,10 +506,10 @@ fn the_budget_parks_and_a_refresh_wakes() {
         None,
         "0 start\n0 denied 3600000\n10 budget\n20 restart",
         &expect![[r#"
-               0 request
-               0 stopped Budget
-              20 request
-    "#]],
+            0 request
+            0 stopped Budget
+            20 request
+        "#]],
     );
 }
 
@@ -528,9 +528,9 @@ fn a_stored_backoff_goes_on_where_it_was() {
             1200 save nothing
             1200 lost
             1200 waiting 40000 InvalidSession
-           40000 request
-           40000 connect 2 wss://main
-    "#]],
+            40000 request
+            40000 connect 2 wss://main
+        "#]],
     );
     check_with(
         plain(),
@@ -553,17 +553,17 @@ fn after_4002_the_op_sent_last_is_named() {
         Some(stored()),
         trace,
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-             400 note undecodable Some(8)
-             400 save s 1 step 1
-             400 waiting 5400 Backoff
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            400 note undecodable Some(8)
+            400 save s 1 step 1
+            400 waiting 5400 Backoff
             5400 connect 2 wss://r
             5400 resume 2 s 1
             5500 note undecodable Some(6)
             5500 save s 1 step 2
             5500 waiting 15500 Backoff
-    "#]],
+        "#]],
     );
 }
 
@@ -575,8 +575,8 @@ fn a_second_hello_and_answers_to_nothing_are_ignored() {
         Some(stored()),
         trace,
         &expect![[r#"
-               0 connect 1 wss://r
-             100 resume 1 s 1
-    "#]],
+            0 connect 1 wss://r
+            100 resume 1 s 1
+        "#]],
     );
 }

@@ -65,7 +65,7 @@ impl Timeline {
                 self.generation = generation.0;
             }
             if self.beats || !matches!(output, Output::Beat { .. }) {
-                writeln!(self.shown, "{at_ms:>8} {}", show(&output)).unwrap();
+                writeln!(self.shown, "{at_ms} {}", show(&output)).unwrap();
             }
         }
     }

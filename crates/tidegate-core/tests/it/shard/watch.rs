@@ -81,7 +81,9 @@ impl Watched {
             self.open.remove(generation);
         }
         let outputs: Vec<Output> = std::iter::from_fn(|| self.shard.poll_output()).collect();
-        outputs.iter().for_each(|output| self.did(output));
+        for output in &outputs {
+            self.did(output);
+        }
         assert!(outputs.len() <= 12, "one input has few outcomes: {outputs:?}");
         self.standing(ended, &outputs);
         outputs
@@ -155,8 +157,11 @@ impl Watched {
         if ended {
             // Every end schedules or reports.
             let reports = outputs.iter().any(|output| match output {
-                Output::Connect { .. } | Output::RequestGrant | Output::Lost | Output::Stopped(_) => true,
-                Output::Waiting { .. } => true,
+                Output::Connect { .. }
+                | Output::RequestGrant
+                | Output::Lost
+                | Output::Stopped(_)
+                | Output::Waiting { .. } => true,
                 Output::Close { .. }
                 | Output::Beat { .. }
                 | Output::Identify { .. }

@@ -101,7 +101,7 @@ impl World {
         shards: usize,
         concurrency: usize,
         change: impl Fn(&mut Settings),
-        stored: Option<StoredSession>,
+        stored: Option<&StoredSession>,
         script: impl FnMut(By, Act) -> Answers + 'static,
     ) -> Self {
         let seat = |id: usize| {
@@ -109,13 +109,13 @@ impl World {
             settings.shard = (u32::try_from(id).unwrap(), u32::try_from(shards).unwrap());
             change(&mut settings);
             Seat {
-                shard: Shard::new(settings, stored.clone()),
+                shard: Shard::new(settings, stored.cloned()),
                 dials_ms: Vec::new(),
                 identifies_ms: Vec::new(),
                 resumes_ms: Vec::new(),
                 beats: 0,
                 ready_ms: None,
-                saved: stored.clone(),
+                saved: stored.cloned(),
                 outputs: Vec::new(),
             }
         };
