@@ -57,7 +57,7 @@ def test_t63_an_answer_to_a_button_passes_every_queue():
                 task.cancel()
             await asyncio.gather(*flood, return_exceptions=True)
 
-    with run(scenario):
+    with run(scenario, scale=1):
         pass
 
 

@@ -139,7 +139,7 @@ def test_t13_four_finals_in_one_chat_leave_paced_and_in_order():
             sends = await house.in_turn(api.send(7, f"final #{i}", cls="final") for i in range(8))
             assert all(answer.ok for answer in await asyncio.gather(*sends))
 
-    with run(scenario) as house:
+    with run(scenario, scale=0.5) as house:
         calls = house.log("sendMessage", 7)
         assert numbers(calls) == list(range(8))
         assert calls[-1].at - calls[0].at >= 4
@@ -245,7 +245,7 @@ def test_t50_after_it_all_the_full_burst_is_there_again():
             for i in range(3):
                 assert (await api.send(7, f"again #{i}")).outcome == "admitted"
 
-    with run(scenario):
+    with run(scenario, scale=0.5):
         pass
 
 

@@ -23,7 +23,7 @@ def test_t12_no_fallback_reaches_a_cooling_chat():
             assert (await api("sendChatAction", chat_id=7, action="typing")).ok
             assert all(answer.ok for answer in await asyncio.gather(edit, *sends))
 
-    with run(scenario) as house:
+    with run(scenario, scale=0.25) as house:
         calls = house.log(chat=7)
         assert [call.status for call in calls[:2]] == [200, 429]
         assert calls[2].at - calls[1].at >= 50
@@ -136,6 +136,6 @@ def test_t60_t61_what_was_refused_is_sent_once_and_in_order():
             sends = await house.in_turn(api.send(7, f"#{i}") for i in range(6))
             assert all(answer.ok for answer in await asyncio.gather(*sends))
 
-    with run(scenario) as house:
+    with run(scenario, scale=0.5) as house:
         accepted = [call for call in house.log("sendMessage", 7) if call.accepted]
         assert numbers(accepted) == list(range(6))

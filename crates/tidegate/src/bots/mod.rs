@@ -1,6 +1,7 @@
 //! The bots that are served: one governor and one standing each, in a bounded table.
 
 mod held;
+mod line;
 mod memory;
 mod standing;
 mod token;
@@ -19,6 +20,7 @@ use tidegate_core::{Span, Time};
 use tidegate_tokio::{Clock, Driver};
 
 pub(crate) use self::held::{HeldByClient, Place};
+pub(crate) use self::line::{First, Line};
 pub(crate) use self::memory::Memory;
 pub(crate) use self::standing::{Leave, Standing};
 pub(crate) use self::token::{Token, keyed};
@@ -35,8 +37,8 @@ pub(crate) struct Bot {
     pub(crate) held: Arc<HeldByClient>,
     pub(crate) memory: Memory,
     /// While its token is unproven: one call, and one long poll.
-    pub(crate) one_call: Arc<tokio::sync::Semaphore>,
-    pub(crate) one_poll: Arc<tokio::sync::Semaphore>,
+    pub(crate) line: Arc<Line>,
+    pub(crate) polls: Arc<Line>,
     calls: AtomicUsize,
     last_used: AtomicU64,
 }
@@ -61,8 +63,8 @@ impl Bot {
             standing: Standing::new(),
             held: HeldByClient::new(held_per_client),
             memory: Memory::default(),
-            one_call: Arc::new(tokio::sync::Semaphore::new(1)),
-            one_poll: Arc::new(tokio::sync::Semaphore::new(1)),
+            line: Line::new(),
+            polls: Line::new(),
             calls: AtomicUsize::new(0),
             last_used: AtomicU64::new(clock.now().as_micros()),
         })

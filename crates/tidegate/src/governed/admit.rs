@@ -1,20 +1,18 @@
-//! Before a released call goes upstream: is its token worth trying?
-
-use std::sync::Arc;
+//! Before a call meets the governor: is its token worth trying, and is it its turn?
 
 use tidegate_core::Span;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Own, Platform};
-use crate::bots::{Bot, Leave, Room};
+use crate::bots::{Bot, First, Leave, Room};
 use crate::proxy::client;
 use crate::proxy::reply::Reply;
 use crate::serve::Shared;
 
-/// What an unproven token's call holds while it is out.
+/// What a call holds that came while its token was unproven. Dropped, the next may go.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    _alone: OwnedSemaphorePermit,
+    _first: First,
+    /// Room for one more failure, while the token is unproven still.
     pub(crate) room: Option<Room>,
 }
 
@@ -26,55 +24,53 @@ pub(crate) enum Errand {
     Poll,
 }
 
-/// Whether a released call may try its token. It is asked then and not before, so that calls which wait for an unproven
-/// token keep the governor's order. The error is the call's answer.
-pub(crate) async fn released<P: Platform>(
-    shared: &Shared,
-    bot: &Bot,
-    patience: Span,
-) -> Result<Option<Admission>, Box<Reply>> {
-    match bot.standing.ask(shared.clock.now(), shared.config.bounds.breaker.into()) {
-        Leave::Go => Ok(None),
-        Leave::Refused => Err(Box::new(P::own(Own::Unauthorized))),
-        Leave::Alone => tokio::select! {
-            biased;
-            () = client::gone() => Err(Box::new(P::own(Own::Busy))),
-            admitted = admit::<P>(shared, bot, Errand::Call, patience) => admitted,
-        },
-    }
-}
-
-/// Waits until a call of this bot may go; the error is its answer. A proven token's goes at once.
+/// Waits until a call of this bot may go; the error is its answer. A proven token's goes at once, but behind those that
+/// came before it and still stand in line: the governor is to meet them in their order.
 pub(crate) async fn admit<P: Platform>(
     shared: &Shared,
     bot: &Bot,
     errand: Errand,
     patience: Span,
 ) -> Result<Option<Admission>, Box<Reply>> {
-    if bot.standing.is_proven() {
+    let line = match errand {
+        Errand::Call => &bot.line,
+        Errand::Poll => &bot.polls,
+    };
+    if bot.standing.is_proven() && line.is_empty() {
         return Ok(None);
     }
-    let longest = shared.clock.real(patience);
-    let admitted = tokio::time::timeout(longest, unproven::<P>(shared, bot, errand)).await;
-    admitted.unwrap_or(Err(Own::Busy)).map_err(|own| Box::new(P::own(own)))
+    let waiting = async {
+        let first = line.first().await.ok_or(Own::Busy)?;
+        room::<P>(shared, bot).await.map(|room| Some(Admission { _first: first, room }))
+    };
+    let admitted = tokio::select! {
+        biased;
+        () = client::gone() => Err(Own::Busy),
+        admitted = tokio::time::timeout(shared.clock.real(patience), waiting) => admitted.unwrap_or(Err(Own::Busy)),
+    };
+    admitted.map_err(|own| Box::new(P::own(own)))
 }
 
-async fn unproven<P: Platform>(shared: &Shared, bot: &Bot, errand: Errand) -> Result<Option<Admission>, Own> {
-    let places: &Arc<Semaphore> = match errand {
-        Errand::Call => &bot.one_call,
-        Errand::Poll => &bot.one_poll,
-    };
-    let alone = Arc::clone(places).acquire_owned().await.map_err(|_| Own::Busy)?;
+/// The same for a call that no governor holds: it goes at once where its token is taken.
+pub(crate) async fn released<P: Platform>(
+    shared: &Shared,
+    bot: &Bot,
+    patience: Span,
+) -> Result<Option<Admission>, Box<Reply>> {
+    match bot.standing.ask(shared.clock.now(), shared.config.bounds.breaker.into()) {
+        Leave::Refused => Err(Box::new(P::own(Own::Unauthorized))),
+        Leave::Go => Ok(None),
+        Leave::Alone => admit::<P>(shared, bot, Errand::Call, patience).await,
+    }
+}
+
+async fn room<P: Platform>(shared: &Shared, bot: &Bot) -> Result<Option<Room>, Own> {
     if bot.standing.is_proven() {
         return Ok(None);
     }
     if bot.standing.is_open(shared.clock.now()) {
         return Err(Own::Unauthorized);
     }
-    let room = P::edge(shared).unproven.room(|| shared.clock.now()).await;
-    match room {
-        Ok(_) if bot.standing.is_proven() => Ok(None),
-        Ok(room) => Ok(Some(Admission { _alone: alone, room: Some(room) })),
-        Err(wait) => Err(Own::Refusal(wait)),
-    }
+    let room = P::edge(shared).unproven.room(|| shared.clock.now()).await.map_err(Own::Refusal)?;
+    Ok(Some(room).filter(|_| !bot.standing.is_proven()))
 }

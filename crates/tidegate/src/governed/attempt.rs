@@ -7,14 +7,12 @@ use tidegate_core::governor::{Answer, Input, RefusedScope};
 use tidegate_core::policy::Dry;
 
 use super::outcome::Tag;
-use super::{Governed, Own, Platform, Ticket, Verdict, admit, done};
+use super::{Governed, Own, Platform, Ticket, Verdict, done};
+use crate::bots::Leave;
 use crate::proxy::body::Body;
 use crate::proxy::headers;
 use crate::proxy::reply::{Reply, WHOLE};
 use crate::proxy::upstream::Failure;
-
-/// A new bot's calls wait this long for its first, whatever their own limit.
-const LEAST_PATIENCE: Span = Span::from_secs(4);
 
 /// An answer, or a ticket that waits again and the answer to give if it is not released.
 type Attempted = Result<Response<Body>, Box<(Ticket, Reply)>>;
@@ -28,11 +26,10 @@ enum Answered {
 impl<P: Platform> Governed<P> {
     /// Sends the released call.
     pub(super) async fn attempt(&mut self, call: Ticket, sent: u32, tag: Tag) -> Attempted {
-        let patience = self.patience().max(LEAST_PATIENCE);
-        let admission = match admit::released::<P>(&self.connection.shared, self.bot(), patience).await {
-            Ok(admission) => admission,
-            Err(reply) => return Ok(self.finish(call, Answer::Permanent, *reply, tag.with("refused"))),
-        };
+        let pause = self.connection.shared.config.bounds.breaker.into();
+        if self.bot().standing.ask(self.now(), pause) == Leave::Refused {
+            return Ok(self.finish(call, Answer::Permanent, P::own(Own::Unauthorized), tag.with("refused")));
+        }
         // It may have waited long since this was asked.
         if let Some(reply) = self.barred().await {
             return Ok(self.finish(call, Answer::Permanent, reply, tag.with("refused")));
@@ -47,9 +44,7 @@ impl<P: Platform> Governed<P> {
             }
             Err(failure) => return self.unavailable(call, failure, tag),
         };
-        let verdict = P::judge(self, &reply);
-        drop(admission);
-        match verdict {
+        match P::judge(self, &reply) {
             Verdict::End(result) => Ok(self.finish(call, result, reply, tag)),
             Verdict::NotModified if sent > 1 || call.is_followed() => {
                 let reply = P::stand_in(self);

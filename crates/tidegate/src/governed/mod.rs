@@ -18,6 +18,7 @@ use tidegate_core::policy::{DropAnswer, Policy, Row};
 use tidegate_core::{Peer, Span, Time};
 use tidegate_tokio::{Call, Event};
 
+use self::admit::{Admission, Errand, admit};
 use self::asking::Asking;
 use self::edge::{Edge, Surfaces};
 use self::outcome::Tag;
@@ -29,6 +30,9 @@ use crate::proxy::reply::Reply;
 use crate::serve::{Connection, Shared};
 
 type Ticket = Call<Governor, Reply>;
+
+/// A new bot's calls wait this long for its first, whatever their own limit.
+const LEAST_PATIENCE: Span = Span::from_secs(4);
 
 /// What a platform brings to the life of a call. One value is what is known of one call before it is decided.
 pub(crate) trait Platform: Sized + Send + Sync + 'static {
@@ -158,16 +162,21 @@ pub(crate) async fn serve<P: Platform>(
     let arrived = connection.shared.clock.now();
     let repeated = false;
     let call = Governed { connection, bot, surfaces, head, payload, facts, arrived, repeated, _buffered: buffered };
-    match call.barred().await {
-        Some(reply) => call.tagged(reply, Tag::REFUSED),
-        None => call.run().await,
+    if let Some(reply) = call.barred().await {
+        return call.tagged(reply, Tag::REFUSED);
+    }
+    let patience = call.patience().max(LEAST_PATIENCE);
+    match admit::<P>(&call.connection.shared, call.bot(), Errand::Call, patience).await {
+        Ok(admission) => call.run(admission).await,
+        Err(reply) => call.tagged(*reply, Tag::REFUSED),
     }
 }
 
 impl<P: Platform> Governed<P> {
-    async fn run(mut self) -> Response<Body> {
+    async fn run(mut self, mut admission: Option<Admission>) -> Response<Body> {
         let mut place = self.place();
         let mut call = self.enter();
+        self.let_others_in(&mut admission);
         let mut tag = Tag::ADMITTED;
         let mut sent = 0;
         let mut last = None;
@@ -191,6 +200,7 @@ impl<P: Platform> Governed<P> {
                     match self.attempt(call, sent, tag).await {
                         Ok(response) => return response,
                         Err(waiting) => {
+                            self.let_others_in(&mut admission);
                             let (again, reply) = *waiting;
                             call = again;
                             last = Some(reply);
@@ -204,6 +214,13 @@ impl<P: Platform> Governed<P> {
                 }
                 over => return self.over(call, &over, last, tag).await,
             }
+        }
+    }
+
+    /// A token that is proven lets the next of the line before the governor.
+    fn let_others_in(&self, admission: &mut Option<Admission>) {
+        if self.bot().standing.is_proven() {
+            *admission = None;
         }
     }
 
