@@ -44,6 +44,7 @@ impl Time {
     }
 
     /// This moment less `span`, the start at the earliest.
+    #[must_use]
     pub const fn before(self, span: Span) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
@@ -86,13 +87,18 @@ impl Span {
     }
 
     /// This span `times` over, held at [`Span::MAX`].
+    #[must_use]
     pub const fn times(self, times: u64) -> Self {
         Self(self.0.saturating_mul(times))
     }
 
     /// An equal part of this span; the whole of it for zero parts.
+    #[must_use]
     pub const fn split(self, parts: u64) -> Self {
-        Self(if parts == 0 { self.0 } else { self.0 / parts })
+        Self(match self.0.checked_div(parts) {
+            Some(part) => part,
+            None => self.0,
+        })
     }
 
     /// Whether it is no time at all.

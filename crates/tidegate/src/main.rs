@@ -60,12 +60,12 @@ enum Command {
     },
     /// Serves fake platforms that keep the published limits and punish whoever breaks them
     Sandbox {
-        /// Where the fake Telegram listens
-        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9000")]
-        telegram: std::net::SocketAddr,
-        /// Where the fake Discord listens
-        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9001")]
-        discord: std::net::SocketAddr,
+        /// Where the fake Telegram listens; 127.0.0.1:9000 where neither is named
+        #[arg(long, value_name = "ADDRESS")]
+        telegram: Option<std::net::SocketAddr>,
+        /// Where the fake Discord listens; 127.0.0.1:9001 where neither is named
+        #[arg(long, value_name = "ADDRESS")]
+        discord: Option<std::net::SocketAddr>,
         /// Real seconds of one platform second
         #[arg(long, default_value_t = 1.0)]
         scale: f64,

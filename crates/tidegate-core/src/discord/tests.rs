@@ -93,6 +93,7 @@ fn d59_a_rename_is_a_route_of_its_own() {
     );
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as an answer has them, or not")]
 fn headers(limit: u32, remaining: u32, reset_after_ms: u64) -> Option<Headers> {
     Some(Headers { hash: 1, limit, remaining, reset_after: Span::from_millis(reset_after_ms) })
 }
@@ -180,7 +181,7 @@ fn a_ban_doubles_while_it_lasts() {
         ban.struck(now, None);
         ban.struck(now + Span::from_millis(5), None);
         assert_eq!(ban.left(now), Some(Span::from_secs(pause_s)));
-        now = now + Span::from_secs(pause_s);
+        now += Span::from_secs(pause_s);
         assert_eq!(ban.left(now), None);
     }
     ban.lifted(now);

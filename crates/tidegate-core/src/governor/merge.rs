@@ -9,6 +9,9 @@ use super::state::State;
 use super::write::NONE;
 use crate::key::MessageKey;
 
+/// Messages of a peer whose last edit's arrival is remembered at once.
+const ASKED: usize = 32;
+
 impl State {
     /// The held edits of the same message that this one covers, the latest first. A partial edit covers one only when it
     /// has every field of that and of all later ones.
@@ -49,6 +52,23 @@ impl State {
                 newer.settles_at = Some(newer.arrived + rules.policy.settle);
             }
         }
+    }
+
+    /// An edit that comes shortly after another of its message is one of a stream, whatever became of that one: it is
+    /// settled if none follows. Else the end of a stream that comes just behind a preview would wait like a preview.
+    pub(super) fn note_asked(&mut self, rules: &Rules, id: u32) {
+        let (now, settle, write) = (self.now, rules.policy.settle, &self.writes[id]);
+        let (Some(message), Some(_)) = (write.message, rules.row(write.row).spread) else { return };
+        let Some(peer) = self.peers.get_mut(write.peer).filter(|_| !write.class.is_chrome()) else { return };
+        let extra = peer.extra();
+        extra.asked.retain(|(_, at)| *at + settle > now);
+        if let Some((_, at)) = extra.asked.iter_mut().find(|(other, _)| *other == message) {
+            *at = now;
+            self.writes[id].settles_at = Some(now + settle);
+        } else if extra.asked.len() < ASKED {
+            extra.asked.push((message, now));
+        }
+        extra.remembers_until = extra.remembers_until.max(now + settle);
     }
 
     /// The newer write was not taken in after all.

@@ -69,6 +69,8 @@ pub(super) struct Extra {
     pub(super) spaced: Option<Time>,
     /// What the platform's answers told of the peer's routes.
     pub(super) learned: Vec<(MethodKey, Learned)>,
+    /// When an edit of each message was last asked for, as long as a newer one may settle by it.
+    pub(super) asked: Vec<(MessageKey, Time)>,
     /// Messages of which an edit was delivered, the latest last.
     pub(super) known: Vec<MessageKey>,
     /// When the last of these memories ends.
@@ -328,6 +330,7 @@ impl PeerState {
             finals,
             spaced,
             learned,
+            asked,
             known,
             remembers_until,
         } = *theirs;
@@ -359,6 +362,7 @@ impl PeerState {
         extra.finals.extend(finals);
         extra.learned.extend(learned);
         extra.known.extend(known);
+        extra.asked.extend(asked);
         extra.spaced = extra.spaced.max(spaced);
         extra.remembers_until = extra.remembers_until.max(remembers_until);
     }

@@ -193,7 +193,9 @@ fn counters(row: &Row) -> String {
 pub(super) fn markdown(policy: &Policy) -> String {
     let mut text = format!("| {} |\n|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len()));
     for MatrixLine(cells) in lines(policy) {
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        text.push_str("| ");
+        text.push_str(&cells.join(" | "));
+        text.push_str(" |\n");
     }
     text
 }

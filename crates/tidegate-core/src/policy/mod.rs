@@ -180,6 +180,7 @@ impl Applies {
 
 /// One kind of write.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in the table")]
 pub struct Row {
     /// The surface's name.
     pub name: Box<str>,

@@ -63,6 +63,7 @@ pub(super) struct RawBucket {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in the file")]
 pub(super) struct RawSurface {
     pub(super) name: String,
     pub(super) gate: Option<String>,

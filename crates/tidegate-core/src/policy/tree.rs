@@ -99,16 +99,13 @@ fn merge(under: &mut Table, top: Table) {
 
 /// Sets the cell at a dotted path. Surfaces are named, not numbered.
 fn set(tree: &mut Table, whole: &str, path: &str, value: Value) -> Result<(), PolicyError> {
-    let (key, rest) = match path.split_once('.') {
-        None => {
-            let value = match (tree.get(path), value) {
-                (Some(Value::String(_)), Value::Integer(number)) => Value::String(number.to_string()),
-                (_, value) => value,
-            };
-            tree.insert(path.to_owned(), value);
-            return Ok(());
-        }
-        Some(parts) => parts,
+    let Some((key, rest)) = path.split_once('.') else {
+        let value = match (tree.get(path), value) {
+            (Some(Value::String(_)), Value::Integer(number)) => Value::String(number.to_string()),
+            (_, value) => value,
+        };
+        tree.insert(path.to_owned(), value);
+        return Ok(());
     };
     if key == "surface" {
         let (name, rest) =
