@@ -43,6 +43,9 @@ enum Command {
     Check {
         #[command(flatten)]
         flags: ConfigFlags,
+        /// Prints all keys and policies there are instead (docs/reference.md)
+        #[arg(long)]
+        reference: bool,
     },
     /// Reads a trace of JSON lines on stdin, feeds the pure gate, writes what it does as JSON lines
     Replay {
@@ -88,7 +91,10 @@ fn main() -> ExitCode {
     match cli.command {
         None => serve(&cli.flags),
         Some(Command::Serve { flags }) => serve(&flags),
-        Some(Command::Check { flags }) => check(&flags),
+        Some(Command::Check { reference: true, .. }) => {
+            ran(config::reference().map(|page| print!("{page}")).map_err(Into::into))
+        }
+        Some(Command::Check { flags, .. }) => check(&flags),
         Some(Command::Replay { gate }) => {
             replay::run(&gate, io::stdin().lock(), io::BufWriter::new(io::stdout().lock()))
         }

@@ -34,61 +34,100 @@ pub(crate) struct Key {
     pub(crate) kind: Kind,
     /// As it would be written in a file; empty where the key is absent by default.
     pub(crate) default: &'static str,
+    /// What it does, as `docs/reference.md` says it.
+    pub(crate) meaning: &'static str,
 }
 
-const fn key(path: &'static str, kind: Kind, default: &'static str) -> Key {
-    Key { path, kind, default }
+const fn key(path: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
+    Key { path, kind, default, meaning }
 }
 
 /// All of them, in the order in which `tidegate check` prints them.
 pub(crate) const KEYS: &[Key] = &[
-    // Where bots connect to, and operators.
-    key("listen", Kind::Address, "\"127.0.0.1:8787\""),
-    key("admin", Kind::Address, "\"127.0.0.1:8788\""),
-    key("admin_token", Kind::Secret, ""),
-    // Names besides loopback that the admin port answers to in `Host`.
-    key("admin_hosts", Kind::Texts, "[]"),
-    // Listening for bots on an address that others reach, without TLS.
-    key("insecure", Kind::Flag, "false"),
-    key("data", Kind::Text, "\"./tidegate-data\""),
-    // Shrinks every period, for tests against `tidegate sandbox --scale`.
-    key("time_scale", Kind::Scale, "1.0"),
-    // The only bots served; absent: any.
-    key("bots", Kind::Texts, ""),
-    key("public_url", Kind::Text, ""),
-    key("log", Kind::Level, "\"info\""),
-    // Threads that serve bots; 0: one per core.
-    key("threads", Kind::Count(0, 1024), "0"),
-    key("drain_timeout", Kind::Span, "\"10s\""),
-    // Bounds. Past one the new is refused and the old kept.
-    key("buffer_total", Kind::Bytes, "\"64MiB\""),
-    key("bots_max", Kind::Count(1, 1_000_000), "1024"),
-    key("bots_idle", Kind::Span, "\"1h\""),
-    key("connections_max", Kind::Count(1, 1_000_000), "4096"),
-    key("held_per_client", Kind::Count(1, 8192), "64"),
-    key("header_block", Kind::Bytes, "\"32KiB\""),
-    key("target_max", Kind::Bytes, "\"64KiB\""),
-    // From a request's head to the part of its body that the decision needs.
-    key("decision_timeout", Kind::Span, "\"30s\""),
-    key("idle_timeout", Kind::Span, "\"75s\""),
-    key("body_max", Kind::Bytes, "\"64KiB\""),
-    // How far `chat_id` is looked for in a multipart body.
-    key("multipart_max", Kind::Bytes, "\"1MiB\""),
-    // Tokens that never worked may fail this often a minute, all together.
-    key("unproven_failures", Kind::Count(1, 1000), "30"),
-    // How long a token that the platform no longer takes is not tried.
-    key("breaker", Kind::Span, "\"60s\""),
-    key("connect_timeout", Kind::Span, "\"5s\""),
-    key("telegram.api", Kind::Url, "\"https://api.telegram.org\""),
-    key("telegram.policy", Kind::Text, "\"telegram\""),
-    // What `max_hold = "auto"` is for this platform; absent: by the client's library.
-    key("telegram.auto_hold", Kind::Span, ""),
-    key("discord.api", Kind::Url, "\"https://discord.com\""),
-    key("discord.policy", Kind::Text, "\"discord\""),
-    key("discord.auto_hold", Kind::Span, ""),
-    // Requests a second of one bot over all routes, for bots that Discord allows more than its 50.
-    key("discord.max_global", Kind::Count(1, 10_000), ""),
-    key("store.url", Kind::Secret, ""),
+    key("listen", Kind::Address, "\"127.0.0.1:8787\"", "Where bots connect to."),
+    key("admin", Kind::Address, "\"127.0.0.1:8788\"", "Where operators connect to: page, metrics, status."),
+    key(
+        "admin_token",
+        Kind::Secret,
+        "",
+        "What the admin port asks for as `Authorization: Bearer`. Needed off loopback.",
+    ),
+    key("admin_hosts", Kind::Texts, "[]", "Names besides loopback that the admin port answers to in `Host`."),
+    key("insecure", Kind::Flag, "false", "Allows listening for bots on an address that others reach, without TLS."),
+    key("data", Kind::Text, "\"./tidegate-data\"", "The folder for what outlives the process. Nothing is kept yet."),
+    key(
+        "time_scale",
+        Kind::Scale,
+        "1.0",
+        "Real seconds of one platform second: shrinks every period, for tests against `tidegate sandbox --scale`.",
+    ),
+    key(
+        "bots",
+        Kind::Texts,
+        "",
+        "The only bots served, by application id (Discord) or the number before the colon (Telegram); absent: any.",
+    ),
+    key("public_url", Kind::Text, "", "What `/gateway/bot` is to hand out once the Gateway proxy exists."),
+    key("log", Kind::Level, "\"info\"", "How much is logged to standard error. SIGHUP reads it anew."),
+    key("threads", Kind::Count(0, 1024), "0", "Threads that serve bots; 0: one per core."),
+    key(
+        "drain_timeout",
+        Kind::Span,
+        "\"10s\"",
+        "How long held calls may still be finished when the process is told to stop; then they are refused.",
+    ),
+    key("buffer_total", Kind::Bytes, "\"64MiB\"", "Bodies held in memory, all together."),
+    key("bots_max", Kind::Count(1, 1_000_000), "1024", "Tokens whose state is kept at once."),
+    key("bots_idle", Kind::Span, "\"1h\"", "State of a token that is unused for so long and at rest goes."),
+    key("connections_max", Kind::Count(1, 1_000_000), "4096", "Connections of bots at once."),
+    key(
+        "held_per_client",
+        Kind::Count(1, 8192),
+        "64",
+        "Held calls of one bot from one address that did not name their own hold.",
+    ),
+    key("header_block", Kind::Bytes, "\"32KiB\"", "The largest header block of a request."),
+    key("target_max", Kind::Bytes, "\"64KiB\"", "The longest request target."),
+    key(
+        "decision_timeout",
+        Kind::Span,
+        "\"30s\"",
+        "From a request's head to the part of its body that the decision needs.",
+    ),
+    key("idle_timeout", Kind::Span, "\"75s\"", "How long an idle connection is kept."),
+    key(
+        "body_max",
+        Kind::Bytes,
+        "\"64KiB\"",
+        "A body up to this is read before the decision, so that it can be merged and tried again.",
+    ),
+    key("multipart_max", Kind::Bytes, "\"1MiB\"", "How far `chat_id` is looked for in a multipart body."),
+    key(
+        "unproven_failures",
+        Kind::Count(1, 1000),
+        "30",
+        "How often a minute tokens that never worked may fail, all together.",
+    ),
+    key("breaker", Kind::Span, "\"60s\"", "How long a token that the platform no longer takes is not tried."),
+    key("connect_timeout", Kind::Span, "\"5s\"", "How long connecting to a platform may take."),
+    key("telegram.api", Kind::Url, "\"https://api.telegram.org\"", "The Bot API server before which tidegate stands."),
+    key("telegram.policy", Kind::Text, "\"telegram\"", "The policy of its bots."),
+    key(
+        "telegram.auto_hold",
+        Kind::Span,
+        "",
+        "What `max_hold = \"auto\"` is for this platform; absent: by the client's library.",
+    ),
+    key("discord.api", Kind::Url, "\"https://discord.com\"", "Discord's REST API."),
+    key("discord.policy", Kind::Text, "\"discord\"", "The policy of its bots."),
+    key("discord.auto_hold", Kind::Span, "", "As `telegram.auto_hold`."),
+    key(
+        "discord.max_global",
+        Kind::Count(1, 10_000),
+        "",
+        "Requests a second of one bot over all routes, for bots that Discord allows more than its 50.",
+    ),
+    key("store.url", Kind::Secret, "", "A shared store. There is none yet: naming one is an error."),
 ];
 
 /// The key at a path.

@@ -2,6 +2,7 @@
 
 mod keys;
 mod layers;
+mod reference;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use tidegate_core::policy::{Platform, Policy};
 use toml::Value;
 
 pub(crate) use self::layers::Layers;
+pub(crate) use self::reference::reference;
 pub(crate) use self::show::show;
 
 /// What is wrong with the configuration.

@@ -28,3 +28,18 @@ fn values_are_read_as_people_write_them() {
     assert!(url("https://h/p").is_ok() && url("https://h/?q").is_err() && url("h:1").is_err());
     assert!(scale(&1.into()).is_ok() && scale(&0.into()).is_err() && scale(&f64::NAN.into()).is_err());
 }
+
+/// `UPDATE_EXPECT=1` writes it anew.
+#[test]
+fn the_reference_is_as_the_program_has_it() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference.md");
+    let page = super::reference().unwrap();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/reference.md is not what `tidegate check --reference` prints: UPDATE_EXPECT=1 cargo test -p tidegate --bins reference"
+    );
+}
