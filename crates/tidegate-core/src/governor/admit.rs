@@ -153,7 +153,7 @@ impl State {
         if let Some(message) = deletes {
             self.drop_edits_of(rules, peer, message);
         }
-        self.note_asked(rules, id);
+        self.join_stream(rules, id);
         if !self.dropped_at_once(rules, id) && self.decide(rules, id, peer) {
             self.drop_killed(rules, peer, row);
         }

@@ -9,8 +9,8 @@ use super::state::State;
 use super::write::NONE;
 use crate::key::MessageKey;
 
-/// Messages of a peer whose last edit's arrival is remembered at once.
-const ASKED: usize = 32;
+/// Messages of a peer that are being streamed at once.
+const STREAMS: usize = 32;
 
 impl State {
     /// The held edits of the same message that this one covers, the latest first. A partial edit covers one only when it
@@ -50,23 +50,32 @@ impl State {
             }
             if newer.arrived.since(arrived) < rules.policy.settle {
                 newer.settles_at = Some(newer.arrived + rules.policy.settle);
+                self.note_stream(rules, id);
             }
         }
     }
 
-    /// An edit that comes shortly after another of its message is one of a stream, whatever became of that one: it is
-    /// settled if none follows. Else the end of a stream that comes just behind a preview would wait like a preview.
-    pub(super) fn note_asked(&mut self, rules: &Rules, id: u32) {
+    /// An edit that comes shortly after one of a stream belongs to it too, whatever became of that one: it is settled if
+    /// none follows. Else the end of a stream that comes just behind a preview would wait as long as a preview.
+    pub(super) fn join_stream(&mut self, rules: &Rules, id: u32) {
         let (now, settle, write) = (self.now, rules.policy.settle, &self.writes[id]);
         let (Some(message), Some(_)) = (write.message, rules.row(write.row).spread) else { return };
-        let Some(peer) = self.peers.get_mut(write.peer).filter(|_| !write.class.is_chrome()) else { return };
-        let extra = peer.extra();
-        extra.asked.retain(|(_, at)| *at + settle > now);
-        if let Some((_, at)) = extra.asked.iter_mut().find(|(other, _)| *other == message) {
-            *at = now;
+        let Some(extra) = self.peers.get(write.peer).and_then(|peer| peer.extra.as_ref()) else { return };
+        if extra.streams.iter().any(|(other, at)| *other == message && *at + settle > now) && !write.class.is_chrome() {
             self.writes[id].settles_at = Some(now + settle);
-        } else if extra.asked.len() < ASKED {
-            extra.asked.push((message, now));
+            self.note_stream(rules, id);
+        }
+    }
+
+    /// The write is one of a stream of edits: it came shortly after one that it took the place of.
+    fn note_stream(&mut self, rules: &Rules, id: u32) {
+        let (now, settle, write) = (self.now, rules.policy.settle, &self.writes[id]);
+        let Some(message) = write.message else { return };
+        let Some(peer) = self.peers.get_mut(write.peer) else { return };
+        let extra = peer.extra();
+        extra.streams.retain(|(other, at)| *other != message && *at + settle > now);
+        if extra.streams.len() < STREAMS {
+            extra.streams.push((message, now));
         }
         extra.remembers_until = extra.remembers_until.max(now + settle);
     }

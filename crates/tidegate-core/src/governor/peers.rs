@@ -69,8 +69,8 @@ pub(super) struct Extra {
     pub(super) spaced: Option<Time>,
     /// What the platform's answers told of the peer's routes.
     pub(super) learned: Vec<(MethodKey, Learned)>,
-    /// When an edit of each message was last asked for, as long as a newer one may settle by it.
-    pub(super) asked: Vec<(MessageKey, Time)>,
+    /// Messages that are being streamed, and when the last edit of each was asked for.
+    pub(super) streams: Vec<(MessageKey, Time)>,
     /// Messages of which an edit was delivered, the latest last.
     pub(super) known: Vec<MessageKey>,
     /// When the last of these memories ends.
@@ -330,7 +330,7 @@ impl PeerState {
             finals,
             spaced,
             learned,
-            asked,
+            streams,
             known,
             remembers_until,
         } = *theirs;
@@ -362,7 +362,7 @@ impl PeerState {
         extra.finals.extend(finals);
         extra.learned.extend(learned);
         extra.known.extend(known);
-        extra.asked.extend(asked);
+        extra.streams.extend(streams);
         extra.spaced = extra.spaced.max(spaced);
         extra.remembers_until = extra.remembers_until.max(remembers_until);
     }

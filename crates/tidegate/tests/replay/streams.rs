@@ -74,3 +74,11 @@ fn three_streams_at_once_in_one_group() {
         within(&streams(GROUP, &three), 1_200);
     }
 }
+
+/// Wherever between two previews a stream ends, also just behind one, its last text is out soon.
+#[test]
+fn a_stream_may_end_at_any_moment() {
+    for edits in 208..224 {
+        within(&streams(GROUP, &[stream(edits, |_| 100)]), 1_200);
+    }
+}
