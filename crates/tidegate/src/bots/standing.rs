@@ -14,6 +14,8 @@ pub(crate) struct Standing {
     state: Mutex<State>,
     /// Counts how often the breaker tripped, for those who wait.
     trips: watch::Sender<u64>,
+    /// Whether the platform ever took it, for those who wait for that.
+    works: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +41,7 @@ pub(crate) enum Leave {
 
 impl Standing {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::default(), trips: watch::Sender::new(0) }
+        Self { state: Mutex::default(), trips: watch::Sender::new(0), works: watch::Sender::new(false) }
     }
 
     /// Asks for one call. After a [`Leave::Go`] for a probe the next ones are refused until it is answered, or for `pause`.
@@ -71,6 +73,8 @@ impl Standing {
     pub(crate) fn worked(&self) {
         let mut state = self.state();
         *state = State { proven: true, ..State::default() };
+        drop(state);
+        self.works.send_if_modified(|works| !core::mem::replace(works, true));
     }
 
     /// The platform did not take it. Whether that tripped the breaker.
@@ -85,6 +89,14 @@ impl Standing {
         drop(state);
         self.trips.send_modify(|trips| *trips += 1);
         true
+    }
+
+    /// Waits until the platform has taken it.
+    pub(crate) async fn proven(&self) {
+        // The sender lives as long as this does, so there is no error to meet.
+        if self.works.subscribe().wait_for(|works| *works).await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Changes when the breaker trips.

@@ -36,7 +36,7 @@ pub(crate) async fn admit<P: Platform>(
         Errand::Call => &bot.line,
         Errand::Poll => &bot.polls,
     };
-    if bot.standing.is_proven() && line.is_empty() {
+    if bot.standing.is_proven() && (line.is_empty() || errand == Errand::Poll) {
         return Ok(None);
     }
     let waiting = async {
@@ -46,6 +46,8 @@ pub(crate) async fn admit<P: Platform>(
     let admitted = tokio::select! {
         biased;
         () = client::gone() => Err(Own::Busy),
+        // Polls have no order to keep, and the one before may last a minute.
+        () = bot.standing.proven(), if errand == Errand::Poll => Ok(None),
         admitted = tokio::time::timeout(shared.clock.real(patience), waiting) => admitted.unwrap_or(Err(Own::Busy)),
     };
     admitted.map_err(|own| Box::new(P::own(own)))

@@ -167,6 +167,34 @@ fn long_polls_pass_and_their_clients_leaving_ends_them() {
     assert_eq!(staying.read().unwrap().text(), "{\"ok\":true,\"result\":[]}");
 }
 
+/// T34: two pollers are two calls to the platform, which says which of them may stay. Also when the first came before
+/// anything had shown that the token works.
+#[test]
+fn t34_a_second_poll_never_waits_for_the_first() {
+    let gate = Arc::new(Gate::default());
+    let opened = Arc::clone(&gate);
+    let fake = Fake::start(move |_, seen| {
+        if seen.target.ends_with("/getUpdates") {
+            Act::Wait(Arc::clone(&opened), Box::new(Act::ok("[]")))
+        } else {
+            Act::ok("true")
+        }
+    });
+    let house = House::before(&fake, "");
+    let mut first = house.begin("getUpdates", &[], "timeout=50");
+    until("the first poll arrives", || fake.count() == 1);
+    // The token is unproven still: this one stands in line until a call has worked.
+    let mut second = house.begin("getUpdates", &[], "timeout=50");
+    assert_eq!(house.call("getMe", "").status, 200);
+    until("the second poll arrives", || fake.count() == 3);
+    let mut third = house.begin("getUpdates", &[], "timeout=50");
+    until("the third poll arrives", || fake.count() == 4);
+    gate.open();
+    for poll in [&mut first, &mut second, &mut third] {
+        assert_eq!(poll.read().unwrap().status, 200);
+    }
+}
+
 #[test]
 fn files_and_the_test_environment_pass() {
     let fake = Fake::start(|_, seen| {
