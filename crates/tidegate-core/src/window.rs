@@ -5,7 +5,7 @@
 
 mod stamps;
 
-use self::stamps::Stamps;
+use self::stamps::{Stamps, after};
 use crate::time::{Span, Time};
 
 /// How long the answer to a write is waited for before it is taken as given.
@@ -67,12 +67,6 @@ const fn ticks(span: Span) -> u32 {
     span.as_micros().div_ceil(TICK_MICROS) as u32
 }
 
-/// Whether a stamp lies after a moment.
-#[expect(clippy::cast_possible_wrap, reason = "distance on the round")]
-fn after(stamped: u32, now: u32) -> bool {
-    (stamped.wrapping_sub(now) as i32) > 0
-}
-
 /// The moment of a stamp that lies after `now`.
 fn moment(stamped: u32, now: Now) -> Time {
     let ahead = stamped.wrapping_sub(now.stamp);
@@ -83,9 +77,7 @@ impl Window {
     /// Units that stand at `now`.
     #[inline]
     pub(crate) fn count(&mut self, now: Now) -> usize {
-        if self.stamps.first().is_some_and(|first| !after(first, now.stamp)) {
-            self.stamps.drop_while(|stamp| !after(stamp, now.stamp));
-        }
+        self.stamps.drop_while(|stamp| !after(stamp, now.stamp));
         self.stamps.len()
     }
 
@@ -107,27 +99,24 @@ impl Window {
     /// Units released at `now` whose answer is not known yet.
     #[inline]
     pub(crate) fn release(&mut self, now: Now, limit: Limit, weight: u32) {
-        self.count(now);
         let from = now.stamp.wrapping_add(const { ticks(UNANSWERED) });
-        each(from, limit, weight, |unit| self.stamps.insert(unit, now.stamp));
+        each(from, limit, weight, |unit| self.stamps.insert(unit));
     }
 
     /// The units released at `released` were answered at `now`.
     #[inline]
     pub(crate) fn answered(&mut self, released: Time, now: Now, limit: Limit, weight: u32) {
-        self.count(now);
         let from = stamp(released).wrapping_add(const { ticks(UNANSWERED) });
         if weight == 1 {
-            self.stamps.replace(from.wrapping_add(limit.ticks), now.stamp.wrapping_add(limit.ticks), now.stamp);
+            self.stamps.replace(from.wrapping_add(limit.ticks), now.stamp.wrapping_add(limit.ticks));
         } else {
             each(from, limit, weight, |unit| self.stamps.remove(unit));
-            each(now.stamp, limit, weight, |unit| self.stamps.insert(unit, now.stamp));
+            each(now.stamp, limit, weight, |unit| self.stamps.insert(unit));
         }
     }
 
     /// The units released at `released` were not used after all.
-    pub(crate) fn take_back(&mut self, released: Time, now: Now, limit: Limit, weight: u32) {
-        self.count(now);
+    pub(crate) fn take_back(&mut self, released: Time, limit: Limit, weight: u32) {
         let from = stamp(released).wrapping_add(const { ticks(UNANSWERED) });
         each(from, limit, weight, |unit| self.stamps.remove(unit));
     }
@@ -142,8 +131,7 @@ impl Window {
 
     /// Units released and answered at `at`, later than all that are in: for looking ahead.
     pub(crate) fn foresee(&mut self, at: Time, limit: Limit, weight: u32) {
-        let base = stamp(at);
-        each(base, limit, weight, |unit| self.stamps.insert(unit, base));
+        each(stamp(at), limit, weight, |unit| self.stamps.insert(unit));
     }
 
     /// The moment at which the `nth` unit (from 0) from `now` on could go, if all before it went as early as they could.
@@ -166,7 +154,7 @@ impl Window {
         self.count(now);
         other.count(now);
         for &s in other.stamps.as_slice() {
-            self.stamps.insert(s, now.stamp);
+            self.stamps.insert(s);
         }
     }
 }

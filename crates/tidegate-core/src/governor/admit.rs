@@ -149,19 +149,24 @@ impl State {
         if paced == Paced::Unmarked && self.peers[peer].line.is_empty() && self.bypasses(rules, id) {
             return;
         }
-        self.count(rules, id, Counted::Accepted);
         if let Some(message) = deletes {
             self.drop_edits_of(rules, peer, message);
         }
-        self.join_stream(rules, id);
-        if !self.dropped_at_once(rules, id) && self.decide(rules, id, peer) {
-            self.drop_killed(rules, peer, row);
+        let plan = rules.plan(row);
+        if plan.remembers {
+            self.join_stream(rules, id);
+        }
+        if (plan.merges || plan.spaces) && self.dropped_at_once(rules, id) {
+            return;
+        }
+        if self.decide(rules, id, peer) && plan.kills != 0 {
+            self.drop_killed(rules, peer, plan.kills);
         }
     }
 
     /// A write of a group that its row does not pace takes the shared bucket and is not counted, if it can go at once.
     fn bypasses(&mut self, rules: &Rules, id: u32) -> bool {
-        let Verdict::Go(go) = self.consider(rules, id, None, 0).0 else { return false };
+        let Verdict::Go(go) = self.consider(rules, id, None, 0) else { return false };
         if go.how != How::Token {
             return false;
         }
@@ -172,6 +177,7 @@ impl State {
     }
 
     /// Chrome that comes too soon, or beside a named final.
+    #[inline(never)]
     fn dropped_at_once(&mut self, rules: &Rules, id: u32) -> bool {
         let (write, cell) = (&self.writes[id], self.cell(rules, id));
         let chrome = write.class.is_chrome() && rules.plan(write.origin).merges;
@@ -186,6 +192,7 @@ impl State {
         } else {
             return false;
         };
+        self.count(rules, id, Counted::Accepted);
         self.drop_write(rules, id, reason);
         true
     }
@@ -193,22 +200,32 @@ impl State {
     /// Decides about a write that has just come; whether it was taken in (went or waits).
     #[inline]
     fn decide(&mut self, rules: &Rules, id: u32, peer: u32) -> bool {
-        if self.peers[peer].line.is_empty() {
-            // The common case: nothing stands before it.
-            match self.consider(rules, id, None, 0) {
-                (Verdict::Go(go), Some(mut purse)) if next_row(rules, purse.write).is_none() => {
-                    let gone = purse.go(rules, id, go);
-                    self.gone(rules, id, go, gone);
+        let mut purse = self.purse(id);
+        purse.count(rules, [Counted::Accepted]);
+        // The common case: nothing stands before it.
+        if purse.is_alone() {
+            let verdict = if purse.is_clear() {
+                let verdict = purse.weigh(rules, None, 0);
+                if let Verdict::Go(go) = verdict
+                    && next_row(rules, purse.write).is_none()
+                {
+                    let gone = purse.go(rules, id, go.how);
+                    self.follow(rules, id, go, gone);
                     return true;
                 }
-                (Verdict::Go(go), _) => {
-                    self.next_stage(rules, id, go);
-                }
-                (Verdict::Drop(reason), _) => {
-                    self.drop_write(rules, id, reason);
-                    return false;
-                }
-                (Verdict::Wait(_) | Verdict::TooCold(_), _) => {}
+                verdict
+            } else {
+                self.consider(rules, id, None, 0)
+            };
+            if let Verdict::Go(go) = verdict
+                && !self.next_stage(rules, id, go)
+            {
+                self.release(rules, id, go);
+                return true;
+            }
+            if let Verdict::Drop(reason) = verdict {
+                self.drop_write(rules, id, reason);
+                return false;
             }
         }
         self.line_up(rules, id, peer)
@@ -252,7 +269,7 @@ impl State {
             self.enqueue(peer);
             return false;
         }
-        if self.peers[peer].held - count(older) > HELD_PER_PEER_MAX || self.held - older.len() > HELD_MAX {
+        if self.peers[peer].held() - older.len() > HELD_PER_PEER_MAX as usize || self.held - older.len() > HELD_MAX {
             let at = self.forecast(rules, peer).into_iter().find(|(other, _)| *other == id).map(|(_, at)| at);
             let wait = at.unwrap_or(self.now).since(self.now);
             self.unshadow(older);
@@ -382,8 +399,4 @@ fn hold_limit(row: &Row, class: crate::governor::Class, write: &Write) -> (Span,
 
 fn bypass(write: &Write) -> Output {
     Output::Send { ticket: write.ticket, outcome: Outcome::Bypass, held: Span::ZERO }
-}
-
-fn count(list: &[u32]) -> u32 {
-    u32::try_from(list.len()).unwrap_or(u32::MAX)
 }

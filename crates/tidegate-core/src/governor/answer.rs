@@ -4,6 +4,7 @@ use super::Ticket;
 use super::counters::Counted;
 use super::io::{Answer, Output, RefusedScope, Scope};
 use super::plan::Rules;
+use super::purse::Landed;
 use super::state::State;
 use super::write::{NONE, Stage};
 use crate::discord::Headers;
@@ -37,25 +38,29 @@ impl State {
 
     /// A write in flight was answered.
     pub(super) fn answered(&mut self, rules: &Rules, id: u32, result: Answer) {
-        let since = self.land(rules, id);
+        let ended = match result {
+            Answer::Ok => Some(Counted::Delivered),
+            Answer::Permanent => Some(Counted::Failed),
+            Answer::Transient => None,
+        };
+        let landed = self.land(rules, id, ended);
         if rules.learns {
-            self.remember_ended(rules, id, since);
+            self.remember_ended(rules, id, landed.since);
         }
-        self.settle_probe(id, result);
-        let peer = self.writes[id].peer;
-        match result {
-            Answer::Ok => {
-                self.remember_final(rules, id);
-                self.count(rules, id, Counted::Delivered);
-                self.end(id);
-            }
-            Answer::Permanent => {
-                self.count(rules, id, Counted::Failed);
-                self.end(id);
-            }
-            Answer::Transient => self.failed_once(rules, id),
+        if landed.cools {
+            self.settle_probe(id, result);
         }
-        self.enqueue(peer);
+        if result == Answer::Ok && landed.of_message {
+            self.remember_final(rules, id);
+        }
+        if ended.is_some() {
+            self.end(id);
+        } else {
+            self.failed_once(rules, id);
+        }
+        if landed.waited_for || ended.is_none() {
+            self.enqueue(landed.peer);
+        }
     }
 
     /// What an answer teaches may be told after how it ended.
@@ -72,15 +77,17 @@ impl State {
         }
     }
 
-    /// Takes a write out of the air; answers since when it flew.
-    fn land(&mut self, rules: &Rules, id: u32) -> Time {
-        let since = self.writes[id].flying_since().unwrap_or(self.now);
-        self.lapse(rules, id, since);
-        self.unlink(id);
-        self.uncount(id, Counted::InFlight);
-        since
+    /// Takes a write out of the air.
+    #[inline]
+    fn land(&mut self, rules: &Rules, id: u32, ended: Option<Counted>) -> Landed {
+        let landed = self.purse(id).land(rules, ended);
+        if landed.linked {
+            self.unlink(id);
+        }
+        landed
     }
 
+    #[inline(never)]
     fn remember_final(&mut self, rules: &Rules, id: u32) {
         self.remember_known(rules, id);
         let (write, until) = (&self.writes[id], self.now + rules.policy.final_guard);
@@ -207,7 +214,7 @@ impl State {
         let flying = self.tickets.get(ticket).filter(|id| self.writes[*id].flying_since().is_some());
         let Some(id) = flying else { return };
         let until = self.now + retry_after.unwrap_or(rules.policy.default_retry) + rules.policy.margin;
-        self.land(rules, id);
+        self.land(rules, id, None);
         self.settle_probe(id, Answer::Transient);
         let peer = self.writes[id].peer;
         let key =
@@ -276,8 +283,8 @@ impl State {
         self.deferrals.retain(|(_, _, until)| *until > now);
         let mine = rules.buckets_of(&self.writes[id]);
         // A name that is not the row's means that the store knows another table: then none of its buckets will do.
-        let known = mine.clone().any(|mine| *rules.policy.bucket(mine.id).name == *bucket);
-        for mine in mine.filter(|mine| !known || *rules.policy.bucket(mine.id).name == *bucket) {
+        let known = mine.iter().any(|mine| *rules.policy.bucket(mine.id).name == *bucket);
+        for mine in mine.iter().filter(|mine| !known || *rules.policy.bucket(mine.id).name == *bucket) {
             let whose = if mine.bot().is_some() { NONE } else { peer };
             if self.deferrals.len() < DEFERRALS {
                 self.deferrals.push((mine.id, whose, until));

@@ -15,8 +15,8 @@ impl State {
         let peer = self.peers.get_mut(write.peer);
         let cools = cools(self.bot_cooldown, &self.method_cooldowns, peer.as_deref());
         let (now, base) = (self.now, if cools { thaw(self.now, self.bot_cooldown, peer.as_deref()) } else { self.now });
-        let (bots, deferrals) = (&mut self.bots, &self.deferrals);
-        Purse { now, tick: now.into(), base, cools, write, peer, bots, deferrals }
+        let (bots, deferrals, outputs, tally) = (&mut self.bots, &self.deferrals, &mut self.outputs, &mut self.tally);
+        Purse { now, tick: now.into(), base, cools, write, peer, bots, deferrals, outputs, tally }
     }
 
     /// The earliest moment at which the bucket has enough for the write.
@@ -28,17 +28,6 @@ impl State {
     #[inline]
     pub(super) fn charge(&mut self, rules: &Rules, id: u32, charge: bool) {
         self.purse(id).charge(rules, charge);
-    }
-
-    /// The write was answered: from now on its units lapse.
-    #[inline]
-    pub(super) fn lapse(&mut self, rules: &Rules, id: u32, since: Time) {
-        let mut purse = self.purse(id);
-        for bucket in rules.buckets_in(purse.write.stamped) {
-            purse.lapse(bucket, since);
-        }
-        purse.write.stamped = 0;
-        purse.write.charged = 0;
     }
 
     /// The write did not go after all: all that it took is given back.

@@ -1,10 +1,7 @@
 //! Whether one write that nothing stands before can go now, and if not, why and until when.
-#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
-use super::cooling::cools;
 use super::io::{Class, DropReason};
 use super::plan::Rules;
-use super::purse::Purse;
 use super::state::State;
 use super::write::{NONE, Paced, WriteState};
 use crate::cooldown::Cooling;
@@ -73,35 +70,16 @@ impl State {
     }
 
     /// Decides about a write at the head of its line. `turn`: the bot's bucket that its peer has the turn of; `closed`:
-    /// those of the bot's buckets, as bits, that an earlier write of the line waits for. Its budgets come along where they
-    /// were asked.
-    #[inline(always)]
-    pub(super) fn consider(
-        &mut self,
-        rules: &Rules,
-        id: u32,
-        turn: Option<usize>,
-        closed: u32,
-    ) -> (Verdict, Option<Purse<'_>>) {
-        if !self.is_clear(id)
+    /// those of the bot's buckets, as bits, that an earlier write of the line waits for.
+    pub(super) fn consider(&mut self, rules: &Rules, id: u32, turn: Option<usize>, closed: u32) -> Verdict {
+        if !self.purse(id).is_clear()
             && let Some(verdict) = self.kept_back(rules, id)
         {
-            return (verdict, None);
+            return verdict;
         }
-        let mut purse = self.purse(id);
-        (purse.weigh(rules, turn, closed), Some(purse))
+        self.purse(id).weigh(rules, turn, closed)
     }
 
-    /// Whether nothing but its budgets may keep the write back: nothing cools, nothing of its peer flies.
-    #[inline(always)]
-    fn is_clear(&self, id: u32) -> bool {
-        let write = &self.writes[id];
-        let peer = self.peers.get(write.peer);
-        let flies = peer.is_some_and(|peer| peer.flying != NONE);
-        !flies && write.retry_at <= self.now && !cools(self.bot_cooldown, &self.method_cooldowns, peer)
-    }
-
-    #[inline(never)]
     fn kept_back(&mut self, rules: &Rules, id: u32) -> Option<Verdict> {
         self.cold(rules, id).or_else(|| self.in_flight(rules, id))
     }

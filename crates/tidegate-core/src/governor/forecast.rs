@@ -94,8 +94,8 @@ impl State {
         taken: &mut [u64],
         take: bool,
     ) -> Time {
-        let mine: Vec<&Bucket> = rules.buckets_of(&self.writes[id]).collect();
-        for bucket in &mine {
+        let mine = rules.buckets_of(&self.writes[id]);
+        for bucket in mine {
             at = at.max(match bucket.bot() {
                 None => self.peer_bucket(id, bucket, at, ahead, take),
                 Some(slot) => self.bot_bucket(id, bucket, &others[slot], taken[slot]),

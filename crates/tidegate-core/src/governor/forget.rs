@@ -111,7 +111,7 @@ impl State {
             write.charged = 0;
             write.bot_since = None;
         }
-        self.counters.rename(&new.policy, &find);
+        self.tally.counters.rename(&new.policy, &find);
         self.bots = (0..new.bots).map(|_| super::rings::Bot::new()).collect();
         self.deferrals.clear();
         let peers: Vec<u32> = self.peers.keys().collect();

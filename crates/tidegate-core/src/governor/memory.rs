@@ -73,8 +73,8 @@ impl Wheel {
         Self { slots: VecDeque::new(), first: 0, due_at: Time::NEVER }
     }
 
-    /// Puts a peer in; answers the second of its slot.
-    pub(super) fn insert(&mut self, now: Time, at: Time, peer: u32) -> u64 {
+    /// Puts a peer in; answers the mark of its slot.
+    pub(super) fn insert(&mut self, now: Time, at: Time, peer: u32) -> u32 {
         let second = now.as_micros() / 1_000_000;
         if self.slots.is_empty() {
             self.start(second);
@@ -85,7 +85,7 @@ impl Wheel {
             self.slots.push_back(Vec::new());
         }
         self.slots[slot].push(peer);
-        wanted
+        mark(wanted)
     }
 
     fn start(&mut self, second: u64) {
@@ -99,15 +99,15 @@ impl Wheel {
         self.due_at <= now
     }
 
-    /// One peer that is due, with the second that it was put in for.
-    pub(super) fn due(&mut self, now: Time) -> Option<(u32, u64)> {
+    /// One peer that is due, with the mark of the slot that it stood in.
+    pub(super) fn due(&mut self, now: Time) -> Option<(u32, u32)> {
         while self.due_at <= now {
             let Some(slot) = self.slots.front_mut() else {
                 self.due_at = Time::NEVER;
                 return None;
             };
             if let Some(peer) = slot.pop() {
-                return Some((peer, self.first));
+                return Some((peer, mark(self.first)));
             }
             self.slots.pop_front();
             self.start(self.first + 1);
@@ -120,6 +120,12 @@ impl Wheel {
         let at = self.slots.iter().position(|slot| !slot.is_empty())?;
         Some(Time::ZERO + Span::from_secs(self.first + at as u64))
     }
+}
+
+/// The second of a slot, counted round.
+#[expect(clippy::cast_possible_truncation, reason = "slots of the same mark are 136 years apart")]
+fn mark(second: u64) -> u32 {
+    second as u32
 }
 
 impl Recent<Peer> {

@@ -154,16 +154,15 @@ impl State {
         });
     }
 
-    /// A write of that row goes to the peer: what it makes pointless is dropped.
-    #[inline]
-    pub(super) fn drop_killed(&mut self, rules: &Rules, peer: u32, row: crate::policy::RowId) {
-        let kills = rules.plan(row).kills;
-        if kills != 0 && self.peers.get(peer).is_some_and(|peer| !peer.line.is_empty()) {
-            self.drop_held(rules, peer, DropReason::Sent, |state, id| kills & (1 << state.writes[id].origin.0) != 0);
+    /// A write goes to the peer: what it makes pointless, of the rows whose bits are set, is dropped.
+    #[inline(never)]
+    pub(super) fn drop_killed(&mut self, rules: &Rules, peer: u32, kills: u32) {
+        if self.peers.get(peer).is_none_or(|peer| peer.line.is_empty()) {
+            return;
         }
+        self.drop_held(rules, peer, DropReason::Sent, |state, id| kills & (1 << state.writes[id].origin.0) != 0);
     }
 
-    #[inline(never)]
     fn drop_held(&mut self, rules: &Rules, peer: u32, reason: DropReason, which: impl Fn(&Self, u32) -> bool) {
         let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
         for id in line {

@@ -51,7 +51,6 @@ impl State {
         mine.line.extend(&line);
         let writes = &self.writes;
         mine.line.sort_by_key(|id| writes[*id].place());
-        mine.held += state.held;
         mine.booked += state.booked;
         for id in flying {
             let next = core::mem::replace(&mut self.peers[new].flying, id);

@@ -30,6 +30,7 @@ mod refuse;
 mod rings;
 mod state;
 mod store;
+mod tally;
 mod tickets;
 mod weigh;
 mod write;
@@ -106,7 +107,7 @@ impl Governor {
 
     /// All counters that are not zero, in table order.
     pub fn counters(&self) -> alloc::vec::Vec<Count> {
-        self.state.counters.list(&self.rules.policy)
+        self.state.tally.counters.list(&self.rules.policy)
     }
 }
 
@@ -151,7 +152,7 @@ impl Gate for Governor {
                 state.outputs.push_back(Output::Peers(peers));
             }
             Input::QueryCounters => {
-                let list = state.counters.list(&rules.policy);
+                let list = state.tally.counters.list(&rules.policy);
                 state.outputs.push_back(Output::Counters(list));
             }
         }

@@ -39,9 +39,8 @@ pub(super) struct PeerState {
     /// Held and booked writes, the next to go first.
     pub(super) line: Vec<u32>,
     window: Window,
-    /// The second of the wheel that it stands in.
-    pub(super) watched: u64,
-    pub(super) held: u32,
+    /// The mark of the wheel's slot that it stands in.
+    pub(super) watched: u32,
     /// It stands in the work list.
     pub(super) queued: bool,
     /// Something made its waits longer: they are to be measured again.
@@ -86,13 +85,17 @@ impl PeerState {
             line: Vec::new(),
             extra: None,
             flying: NONE,
-            held: 0,
             booked: 0,
             wake: Time::NEVER,
             queued: false,
             grown: false,
             watched: 0,
         }
+    }
+
+    /// Its writes that are held.
+    pub(super) fn held(&self) -> usize {
+        self.line.len() - self.booked as usize
     }
 
     pub(super) fn extra(&mut self) -> &mut Extra {

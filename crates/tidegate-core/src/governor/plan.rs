@@ -25,10 +25,10 @@ pub(super) struct Rules {
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each stands for one property of the row")]
 pub(super) struct Plan {
-    /// For each reach the buckets that its writes take from, as bits.
-    takes: [u32; 4],
-    /// The bucket that groups outside its reach take alone, as a bit.
-    unmarked: u32,
+    /// For each reach the buckets that its writes take from.
+    takes: [Vec<Bucket>; 4],
+    /// The bucket that groups outside its reach take alone.
+    unmarked: Vec<Bucket>,
     /// The rows whose held writes one of its own waits behind, as bits.
     pub(super) conflicts: u32,
     /// The rows whose held writes one of its own drops, as bits.
@@ -41,6 +41,8 @@ pub(super) struct Plan {
     /// It takes from what the platform tells of routes.
     pub(super) of_route: bool,
     pub(super) then: Option<RowId>,
+    /// Some of its classes keep a distance.
+    pub(super) spaces: bool,
     /// Releases are remembered by the peer beyond its buckets.
     pub(super) remembers: bool,
     /// For each reach the peer's window that its previews are spread over.
@@ -116,13 +118,12 @@ impl Rules {
 
     /// The buckets that a write takes from.
     #[inline]
-    pub(super) fn buckets_of(&self, write: &WriteState) -> Bits<'_> {
-        let bits = match write.paced {
-            Paced::Fully => self.plan(write.row).takes[write.reach as usize],
-            Paced::Unmarked => self.plan(write.row).unmarked,
-            Paced::Free | Paced::Bypass => 0,
-        };
-        Bits { bits, buckets: &self.buckets }
+    pub(super) fn buckets_of(&self, write: &WriteState) -> &[Bucket] {
+        match write.paced {
+            Paced::Fully => &self.plan(write.row).takes[write.reach as usize],
+            Paced::Unmarked => &self.plan(write.row).unmarked,
+            Paced::Free | Paced::Bypass => &[],
+        }
     }
 
     /// Those whose bits are set.
@@ -148,14 +149,15 @@ impl Rules {
 
 impl Plan {
     fn new(policy: &Policy, buckets: &[Bucket], id: RowId, row: &Row) -> Self {
+        let mine = buckets.iter().filter(|bucket| row.buckets.contains(&bucket.id));
         let spread = row.spread.map(|id| &buckets[usize::from(id.0)]);
         let spread = spread.and_then(|bucket| match bucket.store {
             Store::PeerWindow(slot, limit, _) => Some((bucket, (slot, limit))),
             _ => None,
         });
         Self {
-            takes: takes(row, buckets),
-            unmarked: row.unmarked.map_or(0, |id| 1 << id.0),
+            takes: REACHES.map(|reach| mine.clone().filter(|bucket| bucket.counts(reach)).copied().collect()),
+            unmarked: row.unmarked.iter().map(|id| buckets[usize::from(id.0)]).collect(),
             conflicts: conflicts(policy, row),
             kills: mask(policy.rows.iter().map(|other| other.killed_by.contains(&id))),
             ordered: row.ordered,
@@ -163,6 +165,7 @@ impl Plan {
             by_route: row.by_route(policy),
             of_route: row.buckets.iter().any(|id| matches!(buckets[usize::from(id.0)].store, Store::Route)),
             then: row.then,
+            spaces: row.cells.iter().any(|cell| cell.spacing.is_some()),
             remembers: row.spread.is_some()
                 || row.cells.iter().any(|cell| cell.pass_limit.is_some() || cell.spacing.is_some()),
             spread: REACHES.map(|reach| spread.filter(|(bucket, _)| bucket.counts(reach)).map(|(_, window)| window)),
@@ -174,11 +177,6 @@ impl Plan {
     pub(super) fn spread(&self, reach: Reach) -> Option<(usize, Limit)> {
         self.spread[reach as usize]
     }
-}
-
-fn takes(row: &Row, buckets: &[Bucket]) -> [u32; 4] {
-    let mine = row.buckets.iter().map(|id| &buckets[usize::from(id.0)]);
-    REACHES.map(|reach| mine.clone().filter(|bucket| bucket.counts(reach)).fold(0, |bits, mine| bits | mine.bit()))
 }
 
 /// A write waits behind held ones of its own surface, of another ordered row where both are, and behind those that take

@@ -121,7 +121,7 @@ impl State {
                 })
             })
         } else {
-            self.consider(rules, id, turn, look.closed()).0
+            self.consider(rules, id, turn, look.closed())
         };
         match verdict {
             Verdict::Go(go) => {
@@ -178,19 +178,18 @@ impl State {
     }
 
     fn takes_from(&self, rules: &Rules, id: u32, slot: usize) -> bool {
-        rules.buckets_of(&self.writes[id]).any(|bucket| bucket.bot() == Some(slot))
+        rules.buckets_of(&self.writes[id]).iter().any(|bucket| bucket.bot() == Some(slot))
     }
 
     /// Lets a write go. It stands in no line any more.
     pub(super) fn release(&mut self, rules: &Rules, id: u32, go: Go) {
-        let gone = self.purse(id).go(rules, id, go);
-        self.gone(rules, id, go, gone);
+        let gone = self.purse(id).go(rules, id, go.how);
+        self.follow(rules, id, go, gone);
     }
 
-    /// All that follows from it.
+    /// All that follows from its going.
     #[inline]
-    pub(super) fn gone(&mut self, rules: &Rules, id: u32, go: Go, gone: Gone) {
-        self.outputs.push_back(gone.output);
+    pub(super) fn follow(&mut self, rules: &Rules, id: u32, go: Go, gone: Gone) {
         if gone.next != NONE {
             self.writes[gone.next].previous = id;
         }
@@ -205,10 +204,6 @@ impl State {
         if gone.cools {
             self.take_probe(id);
         }
-        if let Some(what) = gone.counts {
-            self.count(rules, id, what);
-        }
-        self.count(rules, id, Counted::InFlight);
         if self.instant {
             self.answered(rules, id, Answer::Ok);
         }
@@ -282,7 +277,6 @@ impl State {
         if booked {
             peer.booked -= 1;
         } else {
-            peer.held -= 1;
             self.held -= 1;
             self.uncount(id, Counted::Held);
         }
@@ -295,7 +289,6 @@ impl State {
         let Some(peer) = self.peers.get_mut(at) else { return };
         let at = peer.line.partition_point(|other| writes[*other].place() <= place);
         peer.line.insert(at, id);
-        peer.held += 1;
         self.held += 1;
         self.count(rules, id, Counted::Held);
     }

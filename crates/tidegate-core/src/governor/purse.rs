@@ -1,13 +1,16 @@
 //! The budgets of one write, found once: looking into its buckets, taking from them, and giving back.
 #![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
-use super::consider::{Go, How};
+use alloc::collections::VecDeque;
+
+use super::consider::How;
 use super::counters::Counted;
 use super::io::{Outcome, Output};
 use super::peers::PeerState;
 use super::plan::Rules;
 use super::rings::Bot;
 use super::store::{Bucket, By, Store};
+use super::tally::Tally;
 use super::write::{NONE, Paced, Stage, WriteState};
 use crate::bucket::{Rate, Token};
 use crate::cooldown::Cooldown;
@@ -39,28 +42,43 @@ pub(super) struct Purse<'a> {
     pub(super) peer: Option<&'a mut PeerState>,
     pub(super) bots: &'a mut [Bot],
     pub(super) deferrals: &'a [(BucketId, u32, Time)],
+    pub(super) outputs: &'a mut VecDeque<Output>,
+    pub(super) tally: &'a mut Tally,
 }
 
 /// The state of one of its buckets, with the bucket's shape.
 enum Kept<'a> {
-    Token(&'a mut Token, Rate),
-    Window(&'a mut Window, Limit, u32),
-    Keyed(&'a mut PeerState, u64, Rate),
+    Token(&'a mut Token, &'a Rate),
+    Window(&'a mut Window, &'a Limit, u32),
+    Keyed(&'a mut PeerState, u64, &'a Rate),
     Route(&'a mut PeerState, MethodKey),
     Nothing,
 }
 
-/// What follows from a write's going.
+/// What may follow from a write's going.
+#[derive(Clone, Copy)]
 pub(super) struct Gone {
-    pub(super) output: Output,
-    /// As what it counts; a retried one has been counted.
-    pub(super) counts: Option<Counted>,
     /// Which of its peer's flies next to it.
     pub(super) next: u32,
     /// Its row remembers its releases.
     pub(super) remembers: bool,
     /// An edit of a message, newer than others that may fly.
     pub(super) merges: bool,
+    pub(super) cools: bool,
+}
+
+/// What may follow from a write's landing.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each asks for one thing to be looked at")]
+pub(super) struct Landed {
+    pub(super) since: Time,
+    pub(super) peer: u32,
+    /// It flew beside others.
+    pub(super) linked: bool,
+    /// Others of its peer wait.
+    pub(super) waited_for: bool,
+    /// What it did to its message may matter.
+    pub(super) of_message: bool,
     pub(super) cools: bool,
 }
 
@@ -73,46 +91,92 @@ impl Purse<'_> {
         }
     }
 
+    /// One more of each for the write.
+    #[inline(always)]
+    pub(super) fn count<const N: usize>(&mut self, rules: &Rules, whats: [Counted; N]) {
+        self.tally.count(rules, self.now, self.write, self.peer.as_deref(), whats);
+    }
+
+    /// Nothing of its peer waits.
+    #[inline]
+    pub(super) fn is_alone(&self) -> bool {
+        self.peer.as_ref().is_some_and(|peer| peer.line.is_empty())
+    }
+
+    /// Nothing but its budgets may keep the write back: nothing cools, nothing of its peer flies.
+    #[inline]
+    pub(super) fn is_clear(&self) -> bool {
+        !self.cools && self.write.retry_at <= self.now && self.peer.as_ref().is_none_or(|peer| peer.flying == NONE)
+    }
+
     /// The write goes: it takes what it must and flies, the first of its peer's.
     #[inline(always)]
-    pub(super) fn go(&mut self, rules: &Rules, id: u32, go: Go) -> Gone {
-        self.charge(rules, go.how == How::Token);
+    pub(super) fn go(&mut self, rules: &Rules, id: u32, how: How) -> Gone {
+        self.charge(rules, how == How::Token);
+        let now = self.now;
         let write = &mut *self.write;
-        write.stage = Stage::Flying { since: self.now };
+        write.stage = Stage::Flying { since: now };
         write.bot_since = None;
         write.retry_at = Time::ZERO;
         if let Some(peer) = &mut self.peer {
             write.next = core::mem::replace(&mut peer.flying, id);
         }
-        let (outcome, what) = match go.how {
+        let (outcome, what) = match how {
             How::Passed => (Outcome::Passed, Counted::Passed),
             How::FailedOpen => (Outcome::FailedOpen, Counted::FailedOpen),
             How::Token if write.paced == Paced::Bypass => (Outcome::Bypass, Counted::Admitted),
             How::Token if write.waited => (Outcome::Held, Counted::Admitted),
             How::Token => (Outcome::Admitted, Counted::Admitted),
         };
-        let first = write.failures + write.refusals == 0 && !write.gave_back;
-        Gone {
-            output: Output::Send { ticket: write.ticket, outcome, held: self.now.since(write.arrived) },
-            counts: first.then_some(what),
-            next: write.next,
-            remembers: rules.plan(write.row).remembers,
-            merges: rules.plan(write.origin).merges,
-            cools: self.cools,
+        self.outputs.push_back(Output::Send { ticket: write.ticket, outcome, held: now.since(write.arrived) });
+        let (next, plan) = (write.next, rules.plan(write.row));
+        let again = write.failures + write.refusals > 0 || write.gave_back;
+        let merges = rules.plan(write.origin).merges;
+        if again {
+            // It has been counted as released.
+            self.count(rules, [Counted::InFlight]);
+        } else {
+            self.count(rules, [what, Counted::InFlight]);
         }
+        Gone { next, remembers: plan.remembers, merges, cools: self.cools }
+    }
+
+    /// The write was answered, for good where it counts as something: from now on its units lapse.
+    #[inline(always)]
+    pub(super) fn land(&mut self, rules: &Rules, ended: Option<Counted>) -> Landed {
+        let since = self.write.flying_since().unwrap_or(self.now);
+        for bucket in rules.buckets_in(self.write.stamped) {
+            self.lapse(bucket, since);
+        }
+        self.write.stamped = 0;
+        self.write.charged = 0;
+        self.tally.uncount(self.write, Counted::InFlight);
+        if let Some(what) = ended {
+            self.count(rules, [what]);
+        }
+        let linked = self.write.next != NONE || self.write.previous != NONE;
+        let mut waited_for = false;
+        if let Some(peer) = &mut self.peer {
+            if !linked {
+                peer.flying = NONE;
+            }
+            waited_for = !peer.line.is_empty();
+        }
+        let (peer, of_message) = (self.write.peer, self.write.message.is_some());
+        Landed { since, peer, linked, waited_for, of_message, cools: self.cools }
     }
 
     /// The state of a bucket.
     #[inline(always)]
-    fn kept(&mut self, store: &Store) -> Kept<'_> {
+    fn kept<'a>(&'a mut self, store: &'a Store) -> Kept<'a> {
         match (store, self.peer.as_deref_mut()) {
-            (Store::BotToken(slot, rate), _) => Kept::Token(&mut self.bots[*slot].token, *rate),
-            (Store::BotWindow(slot, limit, reserve), _) => Kept::Window(&mut self.bots[*slot].window, *limit, *reserve),
-            (Store::PeerToken(slot, rate), Some(peer)) => Kept::Token(peer.token_mut(*slot), *rate),
+            (Store::BotToken(slot, rate), _) => Kept::Token(&mut self.bots[*slot].token, rate),
+            (Store::BotWindow(slot, limit, reserve), _) => Kept::Window(&mut self.bots[*slot].window, limit, *reserve),
+            (Store::PeerToken(slot, rate), Some(peer)) => Kept::Token(peer.token_mut(*slot), rate),
             (Store::PeerWindow(slot, limit, reserve), Some(peer)) => {
-                Kept::Window(peer.window_mut(*slot), *limit, *reserve)
+                Kept::Window(peer.window_mut(*slot), limit, *reserve)
             }
-            (Store::Keyed(by, rate), Some(peer)) => Kept::Keyed(peer, key_of(*by, self.write), *rate),
+            (Store::Keyed(by, rate), Some(peer)) => Kept::Keyed(peer, key_of(*by, self.write), rate),
             (Store::Route, Some(peer)) => Kept::Route(peer, self.write.method),
             (Store::PeerToken(..) | Store::PeerWindow(..) | Store::Keyed(..) | Store::Route, None)
             | (Store::Nothing(_), _) => Kept::Nothing,
@@ -125,9 +189,9 @@ impl Purse<'_> {
         let (now, base, tick) = (self.now, self.base, self.tick);
         let (class, weight) = (self.write.class, bucket.weight(self.write.weight));
         let at = match self.kept(&bucket.store) {
-            Kept::Token(token, rate) => token.earliest(rate, base, weight),
-            Kept::Window(window, limit, reserve) => window.earliest(tick, limit_for(limit, reserve, class), weight),
-            Kept::Keyed(peer, key, rate) => keyed(peer, bucket.id, key, rate, base, weight),
+            Kept::Token(token, rate) => token.earliest(*rate, base, weight),
+            Kept::Window(window, limit, reserve) => window.earliest(tick, limit_for(*limit, reserve, class), weight),
+            Kept::Keyed(peer, key, rate) => keyed(peer, bucket.id, key, *rate, base, weight),
             Kept::Route(peer, method) => peer.learned(method).earliest(now),
             Kept::Nothing => now,
         };
@@ -143,15 +207,15 @@ impl Purse<'_> {
         let (now, base, tick, weight) = (self.now, self.base, self.tick, bucket.weight(self.write.weight));
         match self.kept(&bucket.store) {
             Kept::Window(window, limit, _) => {
-                window.release(tick, limit, weight);
+                window.release(tick, *limit, weight);
                 self.write.stamped |= bucket.bit();
             }
             Kept::Token(token, rate) if charge => {
-                token.take(rate, base, weight);
+                token.take(*rate, base, weight);
                 self.write.charged |= bucket.bit();
             }
             Kept::Keyed(peer, key, rate) if charge => {
-                take_keyed(peer, bucket.id, key, rate, base, weight);
+                take_keyed(peer, bucket.id, key, *rate, base, weight);
                 self.write.charged |= bucket.bit();
             }
             Kept::Route(peer, method) if charge => {
@@ -162,29 +226,29 @@ impl Purse<'_> {
         }
     }
 
-    /// The write was answered: from now on its units in the window lapse.
+    /// From now on its units in the window lapse.
     #[inline]
-    pub(super) fn lapse(&mut self, bucket: &Bucket, since: Time) {
+    fn lapse(&mut self, bucket: &Bucket, since: Time) {
         let (tick, weight) = (self.tick, bucket.weight(self.write.weight));
         if let Kept::Window(window, limit, _) = self.kept(&bucket.store) {
-            window.answered(since, tick, limit, weight);
+            window.answered(since, tick, *limit, weight);
         }
         self.wake(bucket);
     }
 
     pub(super) fn give_back(&mut self, bucket: &Bucket, since: Time) {
-        let (base, tick, weight) = (self.base, self.tick, bucket.weight(self.write.weight));
+        let (base, weight) = (self.base, bucket.weight(self.write.weight));
         let (stamped, charged) = (self.write.stamped & bucket.bit() != 0, self.write.charged & bucket.bit() != 0);
         match self.kept(&bucket.store) {
             Kept::Window(window, limit, _) if stamped => {
-                window.take_back(since, tick, limit, weight);
+                window.take_back(since, *limit, weight);
                 self.wake(bucket);
             }
-            Kept::Token(token, rate) if charged => token.give_back(rate, base, weight),
+            Kept::Token(token, rate) if charged => token.give_back(*rate, base, weight),
             Kept::Keyed(peer, key, rate) if charged => {
                 let keyed = peer.extra.iter_mut().flat_map(|extra| extra.keyed.iter_mut());
                 for (_, _, token) in keyed.filter(|(other, k, _)| *other == bucket.id && *k == key) {
-                    token.give_back(rate, base, weight);
+                    token.give_back(*rate, base, weight);
                 }
             }
             Kept::Route(peer, method) if charged => peer.learned_mut(method).give_back(),

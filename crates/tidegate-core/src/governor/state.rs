@@ -1,18 +1,19 @@
 //! All that a governor remembers, and the order in which it looks at what is due.
 
-use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
+use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use super::counters::{Counted, Counters};
-use super::io::{DropReason, Output, Reason, Summary, Ticket};
+use super::counters::Counted;
+use super::io::{DropReason, Output, Reason, Ticket};
 use super::memory::{Recent, Wheel};
 use super::peers::Peers;
 use super::plan::Rules;
 use super::rings::Bot;
+use super::tally::Tally;
 use super::tickets::Tickets;
 use super::write::{NONE, Stage, WriteState};
 use crate::arena::Arena;
@@ -22,8 +23,6 @@ use crate::policy::BucketId;
 use crate::time::{Span, Time};
 use crate::window::Window;
 
-/// Peers whose counters are kept apart for the next summary.
-const SUMMARIES: usize = 10_000;
 /// How often what grew in a rush is looked through.
 const TIDY: Span = Span::from_secs(60);
 /// Whatever stood in a window of the bot so long ago has lapsed: the heaviest write stands less than a day.
@@ -54,9 +53,7 @@ pub(super) struct State {
     /// Peers to look at before this input is done with.
     pub(super) work: VecDeque<u32>,
     pub(super) outputs: VecDeque<Output>,
-    pub(super) counters: Counters,
-    summaries: BTreeMap<Peer, Counters>,
-    summary_at: Time,
+    pub(super) tally: Tally,
     /// When the bot's windows and the larger stores are next looked through.
     tidy_at: Time,
     pub(super) seq: u64,
@@ -88,9 +85,7 @@ impl State {
             wheel: Wheel::new(),
             work: VecDeque::new(),
             outputs: VecDeque::new(),
-            counters: Counters::of(&rules.policy),
-            summaries: BTreeMap::new(),
-            summary_at: Time::NEVER,
+            tally: Tally::new(rules),
             tidy_at: Time::ZERO + TIDY,
             seq: 0,
             swept: Time::ZERO,
@@ -113,7 +108,7 @@ impl State {
         !self.work.is_empty()
             || self.timers.peek().is_some_and(|Reverse((at, peer))| *at <= now || !self.wakes(*peer, *at))
             || self.bots.iter().any(|bot| bot.is_due(now))
-            || self.summary_at <= now
+            || self.tally.due_at <= now
             || self.wheel.is_due(now)
             || self.tidy_at <= now
     }
@@ -151,7 +146,7 @@ impl State {
                 break;
             }
         }
-        if self.summary_at <= self.now {
+        if self.tally.due_at <= self.now {
             self.sum_up(rules);
         }
         self.forget_some();
@@ -226,7 +221,7 @@ impl State {
         let line = self.timers.peek().map(|Reverse((at, _))| (*at, Reason::Held));
         let bots = self.bots.iter().filter(|bot| !bot.nobody_waits()).map(|bot| (bot.wake, Reason::Held));
         let forget = self.wheel.next().map(|at| (at, Reason::Forget));
-        let summary = (self.summary_at, Reason::Forget);
+        let summary = (self.tally.due_at, Reason::Forget);
         let all = line.into_iter().chain(bots).chain(forget).chain([summary]);
         all.filter(|(at, _)| *at < Time::NEVER).min_by_key(|(at, _)| *at).map(|(at, why)| (at.max(self.now), why))
     }
@@ -234,48 +229,18 @@ impl State {
     /// One more of `what` for this write.
     #[inline]
     pub(super) fn count(&mut self, rules: &Rules, write: u32, what: Counted) {
-        let state = &self.writes[write];
-        if !state.counted() {
-            return;
-        }
-        self.counters.add(state.origin, state.class, what);
-        if let Some(period) = rules.policy.summary
-            && !matches!(what, Counted::Held | Counted::InFlight)
-        {
-            self.count_for_summary(rules, write, what, period);
-        }
-    }
-
-    #[inline(never)]
-    fn count_for_summary(&mut self, rules: &Rules, write: u32, what: Counted, period: Span) {
-        let state = &self.writes[write];
-        let Some(peer) = self.peers.get(state.peer) else { return };
-        if let Some(counters) = self.summaries.get_mut(&peer.key) {
-            counters.add(state.origin, state.class, what);
-        } else if self.summaries.len() < SUMMARIES {
-            let mut counters = Counters::of(&rules.policy);
-            counters.add(state.origin, state.class, what);
-            self.summaries.insert(peer.key.clone(), counters);
-        }
-        if self.summary_at == Time::NEVER {
-            self.summary_at = self.now + period;
-        }
+        let write = &self.writes[write];
+        self.tally.count(rules, self.now, write, self.peers.get(write.peer), [what]);
     }
 
     #[inline]
     pub(super) fn uncount(&mut self, write: u32, level: Counted) {
-        let state = &self.writes[write];
-        if state.counted() {
-            self.counters.sub(state.origin, state.class, level);
-        }
+        self.tally.uncount(&self.writes[write], level);
     }
 
     fn sum_up(&mut self, rules: &Rules) {
-        self.summary_at = Time::NEVER;
-        for (peer, counters) in core::mem::take(&mut self.summaries) {
-            let counts = counters.list(&rules.policy);
-            self.outputs.push_back(Output::Note(Summary { peer, counts }));
-        }
+        let summaries = self.tally.sum_up(rules);
+        self.outputs.extend(summaries.into_iter().map(Output::Note));
     }
 
     pub(super) fn at_rest(&self) -> bool {
@@ -290,7 +255,7 @@ impl State {
 
     /// Panics where the parts contradict each other.
     pub(super) fn check(&self, rules: &Rules) {
-        assert!(self.counters.balanced(), "accepted is not the sum of all ends and levels");
+        assert!(self.tally.counters.balanced(), "accepted is not the sum of all ends and levels");
         assert!(self.work.is_empty(), "work is left over");
         assert!(self.held <= super::HELD_MAX + super::HELD_PER_PEER_MAX as usize, "too many held");
         if self.peers.len() > 64 {
@@ -300,14 +265,14 @@ impl State {
         for (at, peer) in self.peers.iter() {
             let lined =
                 |stage: fn(&Stage) -> bool| peer.line.iter().filter(|write| stage(&self.writes[**write].stage)).count();
-            assert_eq!(lined(|stage| *stage == Stage::Held), peer.held as usize, "held of {at}");
+            assert_eq!(lined(|stage| *stage == Stage::Held), peer.held(), "held of {at}");
             assert_eq!(lined(|stage| matches!(stage, Stage::Booked { .. })), peer.booked as usize, "booked of {at}");
             assert!(peer.line.is_sorted_by_key(|write| self.writes[*write].place()), "line of {at} is out of order");
             assert!(peer.booked <= super::BOOKED_PER_PEER_MAX);
             let wakes = peer.wake < Time::NEVER || self.bots.iter().any(|bot| bot.waits(at));
             let flies = peer.flying != NONE || self.bot_cooldown.is_some() || !self.method_cooldowns.is_empty();
             assert!(peer.line.is_empty() || wakes || flies, "nothing will wake {at}");
-            held += peer.held as usize;
+            held += peer.held();
         }
         assert_eq!(held, self.held);
         let _ = rules;
