@@ -31,9 +31,6 @@ pub use self::store::{Change, InMemoryStarts, Start, StartStore};
 use crate::gate::Gate;
 use crate::time::{Span, Time};
 
-/// Shards that may wait: twice what the largest bots have.
-pub const WAITING_MAX: usize = 65_536;
-
 /// An answer whose reset lies so much later than the one known speaks of a new day; less is the network's jitter.
 const NEW_DAY_AFTER: Span = Span::from_secs(3_600);
 
@@ -117,7 +114,7 @@ impl IdentifyQueue {
 
     fn request(&mut self, shard: Shard, http: bool) {
         self.grants.end(shard, self.now, &self.settings);
-        if self.lines.len() < WAITING_MAX || self.lines.contains(shard) {
+        if self.lines.len() < self.settings.waiting_bound || self.lines.contains(shard) {
             self.lines.join(shard, http);
         } else {
             self.outputs.push_back(Output::Deny { shard, refresh_at: self.now + self.settings.spacing });
@@ -224,9 +221,9 @@ impl IdentifyQueue {
         let mut denied = Vec::new();
         for bucket in self.lines.buckets().collect::<Vec<_>>() {
             while let Some((shard, waited)) = self.lines.first(bucket).filter(|_| !self.budget_gone()) {
-                if let Some(refresh_at) = self.often_until(shard) {
+                if self.often_until(shard).is_some() {
                     self.lines.leave(shard);
-                    denied.push(Output::Deny { shard, refresh_at });
+                    denied.push(shard);
                     continue;
                 }
                 if busy.get(&bucket).is_none_or(|busy| busy.until() <= self.now) {
@@ -235,17 +232,24 @@ impl IdentifyQueue {
                 break;
             }
         }
-        let gone = self.budget_gone();
-        if gone || self.ledger.counted() >= self.settings.seldom_only_from() {
+        self.deny(denied);
+    }
+
+    /// Denies these, and whoever else waits in vain now. Their times are those after all of this step's grants.
+    fn deny(&mut self, mut denied: Vec<Shard>) {
+        let gone = self.budget_gone().then(|| self.refresh_at());
+        if gone.is_some() || self.ledger.counted() >= self.settings.seldom_only_from() {
             for shard in self.lines.all() {
-                let until = if gone { Some(self.refresh_at()) } else { self.often_until(shard) };
-                if let Some(refresh_at) = until {
+                if gone.is_some() || self.often_until(shard).is_some() {
                     self.lines.leave(shard);
-                    denied.push(Output::Deny { shard, refresh_at });
+                    denied.push(shard);
                 }
             }
         }
-        self.outputs.extend(denied);
+        for shard in denied {
+            let refresh_at = gone.or_else(|| self.often_until(shard)).unwrap_or(self.now);
+            self.outputs.push_back(Output::Deny { shard, refresh_at });
+        }
     }
 
     fn grant(&mut self, shard: Shard, waited: lines::Waiting) {
@@ -339,7 +343,6 @@ impl Gate for IdentifyQueue {
         self.lines.check();
         self.ledger.check(self.now);
         self.grants.check(self.now, &self.settings);
-        assert!(self.lines.len() <= WAITING_MAX);
         assert!(self.lines.len() == 0 || !self.budget_gone(), "nobody waits for a budget that is gone");
         assert!(self.due.is_none_or(|(at, _)| at > self.now), "what may be granted is");
         assert_eq!(self.due.is_none(), self.lines.len() == 0, "whoever waits is looked at again");

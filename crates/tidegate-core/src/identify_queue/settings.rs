@@ -23,6 +23,8 @@ pub struct Settings {
     pub total: u64,
     /// How many shards the bot has.
     pub shards: u64,
+    /// Shards that may wait.
+    pub waiting_bound: usize,
 }
 
 /// The share of the rolling limit that is kept for shards that start seldom.
@@ -60,6 +62,8 @@ impl Default for Settings {
             rolling_limit: 0,
             total: 1_000,
             shards: 1,
+            // Several times what the largest bots have.
+            waiting_bound: 65_536,
         }
     }
 }

@@ -25,7 +25,6 @@ use self::commands::{Commands, Kind};
 pub use self::io::{DropReason, Frame, Guild, Input, Output, Reason, RefuseReason, Refused};
 pub use self::members::{LANES_MAX, MEMBERS_SPACING};
 use self::minute::{Counted, Counts, Minute};
-pub use self::pending::GUILDS_MAX;
 use self::pending::Pending;
 pub use self::settings::Settings;
 use self::settle::Settle;

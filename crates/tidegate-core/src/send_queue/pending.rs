@@ -10,9 +10,6 @@ use crate::time::{Span, Time};
 /// A subscription frame without any guild.
 const EMPTY_FRAME: &str = r#"{"op":37,"d":{"subscriptions":{}}}"#;
 
-/// Guilds in the pending map. A user is in 200 at most (<https://support.discord.com/hc/en-us/articles/360040360311>).
-pub const GUILDS_MAX: usize = 16_384;
-
 #[derive(Debug)]
 struct Entry<S> {
     guild: Guild,
@@ -74,7 +71,7 @@ impl<S> Pending<S> {
         if let Some(entry) = self.places.get(&guild).and_then(|place| self.entries.get_mut(place)) {
             (entry.snapshot, entry.bytes) = (snapshot, bytes);
         } else {
-            if self.entries.len() >= GUILDS_MAX {
+            if self.entries.len() >= settings.guilds_bound {
                 return Err((guild, RefuseReason::QueueFull));
             }
             let (place, subscribed) = (self.next_place, self.stamps.get(&guild).copied());
@@ -135,7 +132,7 @@ impl<S> Pending<S> {
     }
 
     pub(super) fn check(&self, settings: &Settings) {
-        assert!(self.entries.len() <= GUILDS_MAX);
+        assert!(self.entries.len() <= settings.guilds_bound);
         assert_eq!(self.entries.len(), self.places.len());
         assert_eq!(self.entries.len(), self.by_stamp.len());
         let fits = |entry: &Entry<S>| EMPTY_FRAME.len() + entry.bytes <= settings.max_payload;

@@ -28,6 +28,9 @@ pub struct Settings {
     pub settle_burst: u32,
     /// Commands that may wait.
     pub queue_bound: usize,
+    /// Guilds that may wait in the pending map. A user is in 200 at most
+    /// (<https://support.discord.com/hc/en-us/articles/360040360311>).
+    pub guilds_bound: usize,
 }
 
 impl Default for Settings {
@@ -43,6 +46,7 @@ impl Default for Settings {
             settle: Span::from_millis(150),
             settle_burst: 20,
             queue_bound: 256,
+            guilds_bound: 16_384,
         }
     }
 }

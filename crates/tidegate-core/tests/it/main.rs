@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails loudly")]
 
 mod golden;
+mod identify_queue;
 mod properties;
 mod purity;
 mod reference;
+mod send_queue;
 mod shard;
 mod world;

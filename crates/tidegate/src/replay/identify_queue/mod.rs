@@ -59,6 +59,7 @@ impl Numbers {
             rolling_limit: self.rolling_limit.map_or(own.rolling_limit, count),
             total: self.total.map_or(own.total, count),
             shards: self.shards.map_or(own.shards, count),
+            waiting_bound: own.waiting_bound,
         };
         let limit = SessionStartLimit {
             max_concurrency: self.max_concurrency,

@@ -28,6 +28,7 @@ struct Numbers {
     settle_ms: Option<Millis>,
     settle_burst: Option<u32>,
     queue_bound: Option<usize>,
+    guilds_bound: Option<usize>,
 }
 
 impl Numbers {
@@ -45,6 +46,7 @@ impl Numbers {
             settle: span(self.settle_ms, own.settle),
             settle_burst: self.settle_burst.unwrap_or(own.settle_burst),
             queue_bound: self.queue_bound.unwrap_or(own.queue_bound),
+            guilds_bound: self.guilds_bound.unwrap_or(own.guilds_bound),
         }
     }
 }

@@ -8,9 +8,9 @@
 //! Outputs are `AT grant SHARD #NUMBER`, `AT deny SHARD until MS`, `AT waiting SHARD behind N`, `AT wake MS` and
 //! `AT budget_low N`.
 
-//mod budget;
-//mod cases;
-//mod grants;
+mod budget;
+mod cases;
+mod grants;
 mod table;
 
 use std::fmt::Write as _;

@@ -8,11 +8,11 @@
 //! Outputs are `AT send ID`, `AT send {map}`, `AT refused WHAT REASON`, `AT dropped ID REASON` and `AT close CODE`; equal
 //! ones of numbers that follow each other stand on one line.
 
-//mod cases;
-//mod commands;
-//mod connections;
-//mod format;
-//mod subscriptions;
+mod cases;
+mod commands;
+mod connections;
+mod format;
+mod subscriptions;
 mod table;
 
 use std::fmt::Write as _;
