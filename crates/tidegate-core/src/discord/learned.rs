@@ -48,6 +48,8 @@ pub struct Learned {
     period: Span,
     /// An answer came without headers: there is nothing to learn.
     plain: bool,
+    /// Sent and not answered. What leaves near a window's end may arrive in the next one.
+    out: u32,
 }
 
 impl Learned {
@@ -60,7 +62,9 @@ impl Learned {
             return self.released.map_or(now, |at| (at + PROBE).max(now));
         }
         match self.resets {
-            Some(resets) if resets <= now => now,
+            Some(resets) if resets <= now && self.out < self.limit => now,
+            // As many are on their way as a whole window has.
+            Some(resets) if resets <= now => self.released.map_or(now, |at| (at + PROBE).max(now)),
             _ if self.remaining > 0 => now,
             Some(resets) => resets,
             // All of a window that no answer has told the end of yet.
@@ -74,18 +78,39 @@ impl Learned {
         if self.limit == 0 {
             return;
         }
-        let ended = self.resets.is_some_and(|resets| resets <= now);
         // A window whose end no answer told within a second is taken for a new one.
-        if ended || self.remaining == 0 {
+        if self.begins_anew(now) {
             self.remaining = self.limit;
             self.resets = None;
         }
         self.remaining = self.remaining.saturating_sub(1);
     }
 
+    /// One goes whose end [`Self::landed`] will be told.
+    pub(crate) fn depart(&mut self, now: Time) {
+        let anew = self.begins_anew(now);
+        self.release(now);
+        if anew {
+            self.set_aside(self.out);
+        }
+        self.out += 1;
+    }
+
+    /// One that departed was answered, or did not go after all.
+    pub(crate) fn landed(&mut self) {
+        self.out = self.out.saturating_sub(1);
+    }
+
+    /// Whether the next one is the first of a window.
+    fn begins_anew(&self, now: Time) -> bool {
+        self.remaining == 0 || self.resets.is_some_and(|resets| resets <= now)
+    }
+
     /// One will go at `at`, and its answer will tell of a window as long as the longest so far.
     pub(crate) fn foresee(&mut self, at: Time) {
+        let out = if self.begins_anew(at) { core::mem::take(&mut self.out) } else { 0 };
         self.release(at);
+        self.set_aside(out);
         if self.limit > 0 && self.resets.is_none() {
             self.resets = Some(at + self.period + PAD);
         }
@@ -98,6 +123,15 @@ impl Learned {
 
     /// An answer came for a request that was released at `released`.
     pub fn answered(&mut self, now: Time, released: Time, headers: Option<Headers>) {
+        let unknown = self.limit == 0;
+        self.told(now, released, headers);
+        if unknown {
+            // Sent before anything was known. One of them is the one answered.
+            self.set_aside(self.out.saturating_sub(1));
+        }
+    }
+
+    fn told(&mut self, now: Time, released: Time, headers: Option<Headers>) {
         let Some(headers) = headers.filter(Headers::plausible) else {
             self.plain = self.limit == 0;
             return;
@@ -131,13 +165,8 @@ impl Learned {
         }
     }
 
-    /// Whether no answer has told of a limit yet.
-    pub fn is_unknown(&self) -> bool {
-        self.limit == 0
-    }
-
-    /// So many were sent before anything was known, and their answers will take from what the first one told.
-    pub fn set_aside(&mut self, requests: u32) {
+    /// So many are on their way that the platform will count in this window.
+    fn set_aside(&mut self, requests: u32) {
         self.remaining = self.remaining.saturating_sub(requests);
     }
 

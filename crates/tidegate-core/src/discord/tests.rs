@@ -203,3 +203,31 @@ fn d78_a_dead_webhook_stays_dead_for_ten_minutes() {
     assert_eq!(dead.left(ms(2), &Peer::Id(0)), None, "the oldest is out");
     assert!(dead.left(ms(2), &Peer::Id(24_999)).is_some());
 }
+
+/// What leaves at a window's end arrives in the next one, and leaves that much less room there.
+#[test]
+fn requests_on_their_way_when_a_window_ends_count_in_the_next() {
+    let mut learned = Learned::default();
+    learned.depart(ms(0));
+    learned.answered(ms(20), ms(0), headers(3, 2, 333));
+    learned.landed();
+    learned.depart(ms(400));
+    learned.depart(ms(401));
+    // The window ends at 403, by what it was told.
+    learned.depart(ms(404));
+    assert_eq!(learned.earliest(ms(405)), ms(1_404), "three are out, all of the next window");
+    learned.answered(ms(430), ms(400), headers(3, 2, 320));
+    learned.landed();
+    assert_eq!(learned.earliest(ms(430)), ms(800), "that one, and the two still out, are all of it");
+}
+
+#[test]
+fn requests_sent_before_a_bucket_is_known_count_in_it() {
+    let mut learned = Learned::default();
+    learned.depart(ms(0));
+    learned.depart(ms(1_000));
+    learned.depart(ms(2_000));
+    learned.answered(ms(2_100), ms(0), headers(3, 2, 5_000));
+    learned.landed();
+    assert_eq!(learned.earliest(ms(2_100)), ms(7_150), "two more are on their way");
+}

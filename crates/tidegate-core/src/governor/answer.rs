@@ -8,7 +8,7 @@ use super::purse::Landed;
 use super::state::State;
 use super::write::{NONE, Stage};
 use crate::discord::Headers;
-use crate::key::{MethodKey, Peer};
+use crate::key::Peer;
 use crate::policy::RefusedCools;
 use crate::time::{Span, Time};
 
@@ -126,25 +126,10 @@ impl State {
         let ended = || self.ended.iter().rev().find(|ended| ended.0 == ticket).map(|ended| ended.1);
         let Some((peer, method, since)) = flying.or_else(ended).filter(|_| rules.learns) else { return };
         let now = self.now;
-        let others = self.flying_of(peer, method, ticket);
         if let Some(state) = self.peers.get_mut(peer) {
-            let learned = state.learned_mut(method);
-            let news = learned.is_unknown();
-            learned.answered(now, since, headers);
-            if news {
-                learned.set_aside(others);
-            }
+            state.learned_mut(method).answered(now, since, headers);
             self.enqueue_grown(peer);
         }
-    }
-
-    /// How many others of this route are with the platform.
-    fn flying_of(&self, peer: u32, method: MethodKey, but: Ticket) -> u32 {
-        let first = self.peers.get(peer).map_or(NONE, |peer| peer.flying);
-        let some = |id: u32| Some(id).filter(|id| *id != NONE);
-        let all = core::iter::successors(some(first), |id| some(self.writes[*id].next));
-        let others = all.filter(|id| self.writes[*id].method == method && self.writes[*id].ticket != but);
-        u32::try_from(others.count()).unwrap_or(u32::MAX)
     }
 
     /// A transient failure: again later, unless a newer edit says the same or it was tried often enough.

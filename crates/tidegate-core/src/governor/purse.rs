@@ -145,7 +145,8 @@ impl Purse<'_> {
     #[inline(always)]
     pub(super) fn land(&mut self, rules: &Rules, ended: Option<Counted>) -> Landed {
         let since = self.write.flying_since().unwrap_or(self.now);
-        for bucket in rules.buckets_in(self.write.stamped) {
+        let charged = if rules.learns { self.write.charged } else { 0 };
+        for bucket in rules.buckets_in(self.write.stamped | charged) {
             self.lapse(bucket, since);
         }
         self.write.stamped = 0;
@@ -219,19 +220,21 @@ impl Purse<'_> {
                 self.write.charged |= bucket.bit();
             }
             Kept::Route(peer, method) if charge => {
-                peer.learned_mut(method).release(now);
+                peer.learned_mut(method).depart(now);
                 self.write.charged |= bucket.bit();
             }
             Kept::Token(..) | Kept::Keyed(..) | Kept::Route(..) | Kept::Nothing => {}
         }
     }
 
-    /// From now on its units in the window lapse.
+    /// From now on its units in the window lapse. Asked of what it stands in or took from.
     #[inline]
     fn lapse(&mut self, bucket: &Bucket, since: Time) {
         let (tick, weight) = (self.tick, bucket.weight(self.write.weight));
-        if let Kept::Window(window, limit, _) = self.kept(&bucket.store) {
-            window.answered(since, tick, *limit, weight);
+        match self.kept(&bucket.store) {
+            Kept::Window(window, limit, _) => window.answered(since, tick, *limit, weight),
+            Kept::Route(peer, method) => peer.learned_mut(method).landed(),
+            Kept::Token(..) | Kept::Keyed(..) | Kept::Nothing => {}
         }
         self.wake(bucket);
     }
@@ -251,7 +254,11 @@ impl Purse<'_> {
                     token.give_back(*rate, base, weight);
                 }
             }
-            Kept::Route(peer, method) if charged => peer.learned_mut(method).give_back(),
+            Kept::Route(peer, method) if charged => {
+                let learned = peer.learned_mut(method);
+                learned.give_back();
+                learned.landed();
+            }
             Kept::Window(..) | Kept::Token(..) | Kept::Keyed(..) | Kept::Route(..) | Kept::Nothing => {}
         }
     }
