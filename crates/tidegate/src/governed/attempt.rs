@@ -1,7 +1,6 @@
 //! A released call on its way upstream and back.
 
 use hyper::Response;
-use hyper::body::Body as _;
 use tidegate_core::Span;
 use tidegate_core::governor::{Answer, Input, RefusedScope};
 use tidegate_core::policy::Dry;
@@ -11,17 +10,11 @@ use super::{Governed, Own, Platform, Ticket, Verdict, done};
 use crate::bots::Leave;
 use crate::proxy::body::Body;
 use crate::proxy::headers;
-use crate::proxy::reply::{Reply, WHOLE};
+use crate::proxy::reply::{Answered, Reply};
 use crate::proxy::upstream::Failure;
 
 /// An answer, or a ticket that waits again and the answer to give if it is not released.
 type Attempted = Result<Response<Body>, Box<(Ticket, Reply)>>;
-
-/// An answer from upstream: at hand, or still coming.
-enum Answered {
-    Whole(Reply),
-    Stream(Response<Body>),
-}
 
 impl<P: Platform> Governed<P> {
     /// Sends the released call.
@@ -62,12 +55,12 @@ impl<P: Platform> Governed<P> {
         let (mut parts, incoming) = response.into_parts();
         headers::backward(&mut parts.headers);
         P::learn(self, call.ticket(), parts.status, &parts.headers);
-        let small = incoming.size_hint().exact().is_some_and(|length| length <= WHOLE);
-        if small || !parts.status.is_success() || self.facts.reads(self.row()) {
-            let reply = Reply::read(parts.status, parts.headers, incoming).await;
-            return reply.map(Answered::Whole).ok_or(Failure::Unknown);
-        }
-        Ok(Answered::Stream(Response::from_parts(parts, Body::Stream(incoming))))
+        let answered = if !parts.status.is_success() || self.facts.reads(self.row()) {
+            Reply::read(parts.status, parts.headers, incoming).await.map(Answered::Whole)
+        } else {
+            Answered::read(parts, incoming).await
+        };
+        answered.ok_or(Failure::Unknown)
     }
 
     /// The platform said 429: its scope cools, and the call waits again if it is at hand.

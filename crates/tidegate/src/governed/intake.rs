@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::StatusCode;
 use hyper::body::{Body as _, Incoming};
+use hyper::header::HOST;
 use hyper::http::request::Parts;
+use hyper::{Method, StatusCode};
 
 use crate::config::Bounds;
 use crate::proxy::body::Payload;
@@ -38,6 +39,13 @@ pub(crate) fn vet(bounds: &Bounds, head: &mut Parts) -> Result<Asked, Wrong> {
     if block > bounds.header_block {
         let reason = "Request Header Fields Too Large";
         return Err(Wrong::Request(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, reason));
+    }
+    // It asks for a tunnel, and has no path.
+    if head.method == Method::CONNECT {
+        return Err(Wrong::bad("CONNECT is not served"));
+    }
+    if head.headers.get_all(HOST).iter().nth(1).is_some() {
+        return Err(Wrong::bad("there is more than one Host"));
     }
     target::check(&head.uri).map_err(Wrong::bad)?;
     headers::forward(&mut head.headers).map_err(Wrong::bad)

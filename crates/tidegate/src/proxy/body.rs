@@ -11,7 +11,8 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 /// The body of an answer to a bot.
 pub(crate) enum Body {
     Whole(Option<Bytes>),
-    Stream(Incoming),
+    /// What was read of it already, and the rest.
+    Stream(VecDeque<Bytes>, Incoming),
 }
 
 impl Body {
@@ -33,23 +34,32 @@ impl HttpBody for Body {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Stream(incoming) => Pin::new(incoming).poll_frame(cx),
+            Self::Stream(head, rest) => match head.pop_front() {
+                Some(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                None => Pin::new(rest).poll_frame(cx),
+            },
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(bytes) => bytes.is_none(),
-            Self::Stream(incoming) => incoming.is_end_stream(),
+            Self::Stream(head, rest) => head.is_empty() && rest.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            Self::Stream(incoming) => incoming.size_hint(),
+            Self::Stream(head, rest) => with_head(head, rest),
         }
     }
+}
+
+/// The size of a body of which a part was read.
+fn with_head(head: &VecDeque<Bytes>, rest: &Incoming) -> SizeHint {
+    let head = head.iter().map(Bytes::len).sum::<usize>() as u64;
+    rest.size_hint().exact().map_or_else(SizeHint::default, |rest| SizeHint::with_exact(head + rest))
 }
 
 /// The body of a bot's request, for the platform.
@@ -94,8 +104,7 @@ impl Payload {
             Self::Whole(bytes) => Some(bytes.len() as u64),
             Self::Part(part) => {
                 let part = lock(part);
-                let head: usize = part.head.iter().map(Bytes::len).sum();
-                part.rest.size_hint().exact().map(|rest| rest + head as u64)
+                with_head(&part.head, &part.rest).exact()
             }
         }
     }
@@ -152,8 +161,7 @@ impl HttpBody for Outgoing {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Self::Part(part) => {
                 let part = lock(part);
-                let head = part.head.iter().map(Bytes::len).sum::<usize>() as u64;
-                part.rest.size_hint().exact().map_or_else(SizeHint::default, |rest| SizeHint::with_exact(head + rest))
+                with_head(&part.head, &part.rest)
             }
         }
     }

@@ -1,15 +1,18 @@
 //! Whole answers.
 
+use std::collections::VecDeque;
+
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
+use hyper::http::response::Parts;
 use hyper::{HeaderMap, Response, StatusCode};
 use tidegate_core::Span;
 
 use super::body::Body;
 
 /// Answers up to this size are read whole before they are passed on; the platforms' own are far smaller.
-pub(crate) const WHOLE: u64 = 64 << 10;
+const WHOLE: u64 = 64 << 10;
 const LONGEST: usize = 1 << 20;
 /// Longer waits are no waits but mistakes. The longest that was ever seen are half a day.
 const LONGEST_WAIT_SECS: f64 = 30.0 * 86_400.0;
@@ -22,7 +25,54 @@ pub(crate) struct Reply {
     pub(crate) body: Bytes,
 }
 
+/// An answer from upstream as it may be passed on.
+pub(crate) enum Answered {
+    /// All of it is at hand.
+    Whole(Reply),
+    /// It is long, and has begun well.
+    Stream(Response<Body>),
+}
+
+impl Answered {
+    /// Reads so much of an answer that one of a common size is whole, whether its length was told or not; `None` where
+    /// it breaks off before that, so that no client is left with a part of it.
+    pub(crate) async fn read(parts: Parts, mut incoming: Incoming) -> Option<Self> {
+        let (mut head, mut length) = (VecDeque::new(), 0);
+        if incoming.size_hint().lower() <= WHOLE {
+            while length <= WHOLE {
+                let Some(frame) = incoming.frame().await else {
+                    return Some(Self::Whole(Reply::of(parts, head)));
+                };
+                let Ok(data) = frame.ok()?.into_data() else { continue };
+                length += data.len() as u64;
+                head.push_back(data);
+            }
+        }
+        Some(Self::Stream(Response::from_parts(parts, Body::Stream(head, incoming))))
+    }
+
+    pub(crate) fn into_response(self) -> Response<Body> {
+        match self {
+            Self::Whole(reply) => reply.into_response(),
+            Self::Stream(response) => response,
+        }
+    }
+}
+
 impl Reply {
+    fn of(parts: Parts, mut chunks: VecDeque<Bytes>) -> Self {
+        let body = if chunks.len() > 1 {
+            let mut whole = BytesMut::with_capacity(chunks.iter().map(Bytes::len).sum());
+            for chunk in &chunks {
+                whole.extend_from_slice(chunk);
+            }
+            whole.freeze()
+        } else {
+            chunks.pop_front().unwrap_or_default()
+        };
+        Self { status: parts.status, headers: parts.headers, body }
+    }
+
     /// Reads an answer to its end; `None` where it breaks off.
     pub(crate) async fn read(status: StatusCode, headers: HeaderMap, mut incoming: Incoming) -> Option<Self> {
         let mut first = Bytes::new();

@@ -17,6 +17,9 @@ use super::body::{Outgoing, Payload};
 /// Shorter than servers keep idle connections, so that a call seldom meets one that is being closed.
 const POOL_IDLE: Duration = Duration::from_secs(30);
 
+/// Of an answer; as many as a request may have.
+const MOST_HEADERS: usize = 256;
+
 /// Where a platform's API is.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
@@ -69,6 +72,7 @@ impl Upstream {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POOL_IDLE)
+            .http1_max_headers(MOST_HEADERS)
             .build(connector);
         Self { client }
     }
@@ -88,10 +92,16 @@ impl Upstream {
 
     async fn once(&self, base: &Base, head: &Parts, payload: &Payload) -> Result<Response<Incoming>, Failure> {
         let request = request(base, head, payload).ok_or(Failure::NotSent)?;
-        self.client.request(request).await.map_err(|error| {
+        let response = self.client.request(request).await.map_err(|error| {
             tracing::debug!(error = %Causes(&error), "no answer from upstream");
             if error.is_connect() { Failure::NotSent } else { Failure::Unknown }
-        })
+        })?;
+        // Nothing was asked that would end the client's HTTP; passed on, it would.
+        if response.status().is_informational() {
+            tracing::debug!(status = %response.status(), "no answer from upstream");
+            return Err(Failure::Unknown);
+        }
+        Ok(response)
     }
 }
 

@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::accept::Arrived;
+use super::socket::Socket;
 use super::{Connection, Shared};
 use crate::proxy::body::Body;
 use crate::proxy::client::Attended;
@@ -56,7 +57,7 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
         let connection = Arc::clone(&connection);
         Attended::new(async move { Ok::<_, Infallible>(route(connection, request).await) })
     });
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(Socket::new(stream, shared)), service));
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
         () = drain.wait() => {
@@ -86,10 +87,7 @@ async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Respo
 }
 
 fn json(status: StatusCode, message: &str) -> Response<Body> {
-    let body = serde_json::json!({
-        "ok": false, "error_code": status.as_u16(), "description": message, "message": message, "code": 0,
-    });
-    let mut response = Response::new(Body::from(bytes::Bytes::from(body.to_string())));
+    let mut response = Response::new(Body::from(bytes::Bytes::from(shaped(status.as_u16(), message))));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -98,4 +96,12 @@ fn json(status: StatusCode, message: &str) -> Response<Body> {
         headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
+}
+
+/// An error in the shapes of all platforms, for whom it is not known which is meant.
+pub(super) fn shaped(status: u16, message: &str) -> String {
+    let body = serde_json::json!({
+        "ok": false, "error_code": status, "description": message, "message": message, "code": 0,
+    });
+    body.to_string()
 }

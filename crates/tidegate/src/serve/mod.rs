@@ -4,6 +4,8 @@ mod accept;
 mod connection;
 mod drain;
 mod listen;
+mod socket;
+mod unread;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -14,6 +14,7 @@ use crate::bots::{InUse, Leave};
 use crate::governed::admit::{Admission, Errand, admit};
 use crate::proxy::body::{Body, Payload};
 use crate::proxy::headers;
+use crate::proxy::reply::Answered;
 use crate::proxy::upstream::Failure;
 use crate::serve::Connection;
 
@@ -89,8 +90,11 @@ async fn pass(
         super::judge::standing(shared, &bot.0, &reply);
         return Ok(reply.into_response());
     }
-    if is_method && !parts.status.is_server_error() {
+    let is_server_error = parts.status.is_server_error();
+    let answered = Answered::read(parts, incoming).await;
+    let answered = answered.ok_or_else(|| Box::new(answer::unavailable("Telegram's answer broke off", false)))?;
+    if is_method && !is_server_error {
         bot.0.standing.worked();
     }
-    Ok(Response::from_parts(parts, Body::Stream(incoming)))
+    Ok(answered.into_response())
 }

@@ -31,6 +31,8 @@ pub(crate) enum Act {
     Answer(u16, Vec<(&'static str, String)>, String),
     /// Closes the connection without an answer.
     Cut,
+    /// Says so much, to the byte, and closes the connection.
+    Says(String),
     /// Answers once the gate is opened, or never where the client leaves first.
     Wait(Arc<Gate>, Box<Act>),
 }
@@ -159,6 +161,10 @@ fn connection(stream: TcpStream, state: &State, script: &Script) {
 fn perform(stream: &mut TcpStream, act: Act) -> Option<()> {
     match act {
         Act::Cut => stream.shutdown(std::net::Shutdown::Both).ok(),
+        Act::Says(bytes) => {
+            stream.write_all(bytes.as_bytes()).ok()?;
+            stream.shutdown(std::net::Shutdown::Both).ok()
+        }
         Act::Wait(gate, then) => {
             stream.set_nonblocking(true).ok()?;
             while !gate.is_open() {

@@ -10,6 +10,7 @@ mod discord;
 mod drain;
 mod fake;
 mod held;
+mod hostile;
 mod house;
 mod passing;
 mod secrets;
