@@ -1,4 +1,4 @@
-"""The built program on free ports: a sandbox that keeps Telegram's limits, and a tidegate before it.
+"""The built program on free ports: a sandbox that keeps a platform's limits, and a tidegate before it.
 
 What a test says about time it reads from the sandbox's log, which counts platform time (a sandbox at scale 0.1 runs ten
 platform seconds in one of ours), never from the clock of the machine that the test happens to run on.
@@ -107,6 +107,8 @@ class House:
     chat's burst takes a scale at which that is more than a busy machine's jitter.
     """
 
+    kind = "telegram"
+
     def __init__(self, scale: float = SCALE, serve: bool = True) -> None:
         self.scale, self.serve = scale, serve
 
@@ -116,8 +118,7 @@ class House:
             folder = Path(opening.enter_context(tempfile.TemporaryDirectory(prefix="tidegate-")))
             port = free_port()
             self.platform = f"http://127.0.0.1:{port}"
-            arguments = ["sandbox", "--telegram", f"127.0.0.1:{port}", "--discord", "127.0.0.1:0"]
-            arguments += ["--scale", str(self.scale)]
+            arguments = ["sandbox", f"--{self.kind}", f"127.0.0.1:{port}", "--scale", str(self.scale)]
             self.sandbox = Process("sandbox", arguments, [port], folder)
             opening.callback(self.sandbox.end)
             self.base = self.platform
@@ -131,7 +132,7 @@ class House:
         config = folder / "tidegate.toml"
         config.write_text(
             f'listen = "127.0.0.1:{listen}"\nadmin = "127.0.0.1:{admin}"\ndata = "{folder}/data"\n'
-            f'time_scale = {self.scale}\n\n[telegram]\napi = "{self.platform}"\n'
+            f'time_scale = {self.scale}\n\n[{self.kind}]\napi = "{self.platform}"\n'
         )
         self.gate = Process("serve", ["serve", "--config", str(config)], [listen, admin], folder)
         opening.callback(self.gate.end)

@@ -12,7 +12,11 @@ from abc import ABC, abstractmethod
 
 
 class Failed(Exception):
-    """A call that ended in an error which is not a 429."""
+    """A call that ended in an error which is not a 429, with its status where the library tells it."""
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class Refused(Failed):

@@ -1,10 +1,8 @@
-// A grammY bot that is told its calls: one JSON object a line on standard input, one answer a line on standard output.
-//   {"id":1,"call":"sendMessage","args":{...}}   {"id":1,"ok":...} | {"id":1,"error":"...","retry_after":5}
-//   {"leave":1}                                  aborts call 1, as a bot does through an AbortSignal
+// A grammY bot that is told its calls.
 'use strict';
 
-const readline = require('node:readline');
 const { Bot, InputFile } = require('grammy');
+const { serve } = require('./serve.cjs');
 
 const [base, token, headers] = [process.argv[2], process.argv[3], JSON.parse(process.argv[4] || '{}')];
 const client = { apiRoot: base };
@@ -13,7 +11,6 @@ if (Object.keys(headers).length > 0) {
   client.fetch = (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...headers } });
 }
 const bot = new Bot(token, { client });
-const running = new Map();
 
 const file = (encoded, name) => new InputFile(Buffer.from(encoded, 'base64'), name);
 
@@ -37,23 +34,7 @@ const calls = {
 const raw = (call) => (args, signal) =>
   Object.keys(args).length > 0 ? bot.api.raw[call](args, signal) : bot.api.raw[call](signal);
 
-async function take({ id, call, args }) {
-  const leave = new AbortController();
-  running.set(id, leave);
-  try {
-    const run = calls[call] ?? raw(call);
-    write({ id, ok: await run(args, leave.signal) });
-  } catch (error) {
-    write({ id, error: String(error), retry_after: error.error_code === 429 ? error.parameters.retry_after : undefined });
-  } finally {
-    running.delete(id);
-  }
-}
-
-const write = (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`);
-
-readline.createInterface({ input: process.stdin }).on('line', (line) => {
-  const told = JSON.parse(line);
-  if (told.leave !== undefined) running.get(told.leave)?.abort();
-  else void take(told);
-}).on('close', () => process.exit(0));
+serve(
+  (call, args, signal) => (calls[call] ?? raw(call))(args, signal),
+  (error) => ({ retry_after: error.error_code === 429 ? error.parameters.retry_after : undefined }),
+);
