@@ -24,7 +24,10 @@ const NEVER: [&str; 8] = [
 /// The cases of other people's bug reports that docs/cases.md must answer.
 const CASES: &str = "T2 T3 T4 T6 T7 T8 T9 T10 T11 T12 T13 T14 T15 T16 T18 T19 T20 T21 T22 T24 T26 T27 T28 T29 T30 T31 \
                      T32 T34 T35 T36 T38 T39 T41 T42 T43 T44 T47 T48 T49 T50 T51 T52 T53 T56 T59 T60 T61 T63 T65 T66 \
-                     T68 T70";
+                     T68 T70 \
+                     D1 D2 D3 D4 D5 D6 D7 D9 D10 D11 D12 D14 D15 D18 D19 D20 D21 D22 D23 D24 D25 D26 D27 D28 D30 D32 \
+                     D33 D34 D36 D38 D39 D40 D41 D44 D45 D46 D47 D48 D49 D50 D51 D52 D53 D54 D56 D58 D59 D60 D62 D63 \
+                     D64 D65 D67 D68 D70 D71 D72 D73 D74 D75 D77 D78 D79 D80 D81 D84 D85 D86 D88";
 
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut faults = Vec::new();
