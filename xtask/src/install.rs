@@ -9,7 +9,7 @@ use crate::tools::{Workspace, need, run};
 
 const TESTS: &str = "tests/clients";
 /// Most of a test is waiting, so more of them run at once than there are cores.
-const AT_ONCE: &str = "4";
+const AT_ONCE: &str = "2";
 
 /// The pinned packages: Python's into `target/venv`, Node's into `target/npm`.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
