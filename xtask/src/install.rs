@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::tools::{Workspace, need, run};
 
 const TESTS: &str = "tests/clients";
-/// Most of a test is waiting, so more of them run at once than there are cores.
+/// No more than there are cores: the libraries' own timeouts are real time and must not expire for want of a processor.
 const AT_ONCE: &str = "2";
 
 /// The pinned packages: Python's into `target/venv`, Node's into `target/npm`.
