@@ -1,5 +1,7 @@
 //! Every key of the configuration: its kind, its default and what it means.
 
+mod gateway;
+
 /// What a key's value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -25,6 +27,12 @@ pub(crate) enum Kind {
     Scale,
     /// A list of texts.
     Texts,
+    /// The shortest and the longest length of time: `["1s", "5s"]`.
+    Spans,
+    /// The least and the most of a whole: `[0.5, 1.0]`.
+    Shares,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
 }
 
 /// One key.
@@ -42,8 +50,7 @@ const fn key(path: &'static str, kind: Kind, default: &'static str, meaning: &'s
     Key { path, kind, default, meaning }
 }
 
-/// All of them, in the order in which `tidegate check` prints them.
-pub(crate) const KEYS: &[Key] = &[
+const GENERAL: &[Key] = &[
     key("listen", Kind::Address, "\"127.0.0.1:8787\"", "Where bots connect to."),
     key("admin", Kind::Address, "\"127.0.0.1:8788\"", "Where operators connect to: page, metrics, status."),
     key(
@@ -67,7 +74,12 @@ pub(crate) const KEYS: &[Key] = &[
         "",
         "The only bots served, by application id (Discord) or the number before the colon (Telegram); absent: any.",
     ),
-    key("public_url", Kind::Text, "", "What `/gateway/bot` is to hand out once the Gateway proxy exists."),
+    key(
+        "public_url",
+        Kind::Text,
+        "",
+        "The Gateway address that `/gateway/bot` and READY hand out, `ws://…` or `wss://…`; absent: the request's `Host`.",
+    ),
     key("log", Kind::Level, "\"info\"", "How much is logged to standard error. SIGHUP reads it anew."),
     key("threads", Kind::Count(0, 1024), "0", "Threads that serve bots; 0: one per core."),
     key(
@@ -130,9 +142,14 @@ pub(crate) const KEYS: &[Key] = &[
     key("store.url", Kind::Secret, "", "A shared store. There is none yet: naming one is an error."),
 ];
 
+/// All of them, in the order in which `tidegate check` prints them.
+pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
+    GENERAL.iter().chain(gateway::KEYS)
+}
+
 /// The key at a path.
 pub(crate) fn find(path: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.path == path)
+    keys().find(|key| key.path == path)
 }
 
 /// The known word that is nearest to what was written.

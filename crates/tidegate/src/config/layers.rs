@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::ConfigError;
-use super::keys::{KEYS, find, nearest};
+use super::keys::{find, keys, nearest};
 use super::value::{check, from_text};
 
 /// Where a value comes from.
@@ -46,7 +46,7 @@ pub(crate) struct Layers(pub(crate) BTreeMap<String, Sourced>);
 impl Layers {
     pub(crate) fn defaults() -> Self {
         let mut layers = Self::default();
-        for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
+        for key in keys().filter(|key| !key.default.is_empty()) {
             let table = format!("v = {}", key.default).parse::<Table>();
             if let Some(value) = table.ok().and_then(|mut table| table.remove("v")) {
                 layers.0.insert(key.path.to_owned(), Sourced { value, source: Source::Default });
@@ -108,7 +108,7 @@ impl Layers {
 /// `policy.NAME.…` with a name that there is.
 fn known_policy(path: &str) -> Result<(), String> {
     let Some(rest) = path.strip_prefix("policy.") else {
-        let known = KEYS.iter().map(|key| key.path).chain(["policy"]);
+        let known = keys().map(|key| key.path).chain(["policy"]);
         let near = nearest(path, known).unwrap_or_default();
         return Err(format!("there is no key \"{path}\"; the nearest is \"{near}\""));
     };

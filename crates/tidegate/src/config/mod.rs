@@ -1,5 +1,6 @@
 //! The configuration: one file, the environment and a few flags.
 
+mod gateway;
 mod keys;
 mod layers;
 mod reference;
@@ -19,6 +20,8 @@ use tidegate_core::Span;
 use tidegate_core::policy::{Platform, Policy};
 use toml::Value;
 
+#[allow(unused_imports, reason = "the Gateway proxy reads them")]
+pub(crate) use self::gateway::{Compress, Gateway, Ring, Takeover};
 pub(crate) use self::layers::Layers;
 pub(crate) use self::reference::reference;
 pub(crate) use self::show::show;
@@ -61,6 +64,9 @@ pub(crate) struct Config {
     pub(crate) admin_hosts: Vec<String>,
     pub(crate) time_scale: f64,
     pub(crate) bots: Option<HashSet<String>>,
+    /// The Gateway address that bots are told.
+    #[allow(dead_code, reason = "the Gateway proxy reads it")]
+    pub(crate) public_url: Option<String>,
     pub(crate) log: tracing::level_filters::LevelFilter,
     pub(crate) threads: usize,
     pub(crate) drain_timeout: Duration,
@@ -102,6 +108,8 @@ pub(crate) struct Discord {
     pub(crate) api: Uri,
     pub(crate) policy: Arc<Policy>,
     pub(crate) auto_hold: Option<Span>,
+    #[allow(dead_code, reason = "the Gateway proxy reads it")]
+    pub(crate) gateway: Gateway,
 }
 
 /// A text that cannot be printed.
@@ -151,6 +159,7 @@ impl Config {
             admin_hosts: layers.get("admin_hosts", |v| Ok(texts(v).collect()))?,
             time_scale: layers.get("time_scale", value::scale)?,
             bots: layers.maybe("bots", |v| Ok(texts(v).collect()))?,
+            public_url: layers.maybe("public_url", |v| value::gateway_url(value::text(v)?))?,
             log: layers.get("log", value::level)?,
             threads: layers.count("threads")?,
             drain_timeout: layers.get("drain_timeout", value::span)?,
@@ -213,6 +222,7 @@ impl Discord {
             api: layers.get("discord.api", |v| value::url(value::text(v)?))?,
             policy: layers.policy_at("discord.policy", Platform::Discord, bot_second.into_iter().collect())?,
             auto_hold: layers.maybe("discord.auto_hold", |v| value::span(v).map(Span::from))?,
+            gateway: Gateway::new(layers)?,
         })
     }
 }

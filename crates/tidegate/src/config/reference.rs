@@ -2,7 +2,7 @@
 
 use tidegate_core::policy::{Policy, PolicyError};
 
-use super::keys::{KEYS, Key, Kind};
+use super::keys::{Key, Kind, keys};
 
 const HEAD: &str = "# Reference
 
@@ -18,7 +18,7 @@ dot stands in the table before it (`telegram.api` is `api` under `[telegram]`). 
 
 /// The whole page.
 pub(crate) fn reference() -> Result<String, PolicyError> {
-    let rows: String = KEYS.iter().map(row).collect();
+    let rows: String = keys().map(row).collect();
     let policies = Policy::names().map(|name| {
         let matrix = Policy::load(name, &[])?.markdown();
         Ok(format!("\n## Policy `{name}`\n\n{matrix}"))
@@ -49,5 +49,8 @@ fn shown(kind: Kind) -> String {
         Kind::Flag => "`true` or `false`".to_owned(),
         Kind::Scale => "number over 0".to_owned(),
         Kind::Texts => "list of texts".to_owned(),
+        Kind::Spans => "two lengths of time: `[\"1s\", \"5s\"]`".to_owned(),
+        Kind::Shares => "two parts of a whole: `[0.5, 1.0]`".to_owned(),
+        Kind::OneOf(words) => words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "),
     }
 }

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::Layers;
-use super::keys::{KEYS, Kind, find};
+use super::keys::{Kind, find, keys};
 
 /// One line for each value in force, as it could stand in a file.
 pub(crate) fn show(layers: &Layers) -> String {
     let mut shown = String::new();
-    let known = KEYS.iter().map(|key| key.path);
+    let known = keys().map(|key| key.path);
     let cells = layers.0.keys().map(String::as_str).filter(|path| find(path).is_none());
     for path in known.chain(cells) {
         let Some(sourced) = layers.0.get(path) else { continue };

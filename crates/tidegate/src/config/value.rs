@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use tidegate_core::Span;
 use tidegate_core::policy::parse_span;
 use toml::Value;
 
@@ -23,6 +24,12 @@ pub(crate) fn check(kind: Kind, value: &Value) -> Result<(), String> {
         },
         Kind::Flag => value.as_bool().map(drop).ok_or_else(|| format!("{value} is neither true nor false")),
         Kind::Scale => scale(value).map(drop),
+        Kind::Spans => spans(value).map(drop),
+        Kind::Shares => shares_ppm(value).map(drop),
+        Kind::OneOf(words) => match text(value)? {
+            word if words.contains(&word) => Ok(()),
+            other => Err(format!("\"{other}\" is none of {}", words.join(", "))),
+        },
         Kind::Texts => match value.as_array() {
             Some(list) if list.iter().all(Value::is_str) => Ok(()),
             _ => Err(format!("{value} is no list of texts; write it like [\"one\", \"two\"]")),
@@ -40,6 +47,13 @@ pub(crate) fn from_text(kind: Option<Kind>, written: &str) -> Value {
         Some(Kind::Texts) => {
             let words = written.split(',').map(str::trim).filter(|word| !word.is_empty());
             Value::Array(words.map(|word| Value::String(word.to_owned())).collect())
+        }
+        Some(Kind::Spans) => {
+            Value::Array(written.split(',').map(|word| Value::String(word.trim().to_owned())).collect())
+        }
+        Some(Kind::Shares) => {
+            let number = |word: &str| word.trim().parse().map_or_else(|_| Value::String(word.to_owned()), Value::Float);
+            Value::Array(written.split(',').map(number).collect())
         }
         Some(_) => as_text(),
         // A cell of a policy: a number, a word in TOML's own writing, or just text.
@@ -70,6 +84,19 @@ pub(crate) fn url(text: &str) -> Result<hyper::Uri, String> {
     }
 }
 
+/// Without path, query and trailing slash: some libraries put theirs behind it as it is.
+pub(crate) fn gateway_url(text: &str) -> Result<String, String> {
+    let wrong = || format!("\"{text}\" is no Gateway address; write it like \"ws://host:port\" or \"wss://host\"");
+    let uri: hyper::Uri = text.parse().map_err(|_| wrong())?;
+    let plain = uri.query().is_none() && matches!(uri.path(), "" | "/");
+    match (uri.scheme_str(), uri.authority()) {
+        (Some(scheme @ ("ws" | "wss")), Some(host)) if plain && !host.as_str().contains('@') => {
+            Ok(format!("{scheme}://{host}"))
+        }
+        _ => Err(wrong()),
+    }
+}
+
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     let wrong = || format!("\"{text}\" is no address to listen on; write it like \"127.0.0.1:8787\"");
     let text = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
@@ -78,6 +105,34 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
 
 pub(crate) fn span(value: &Value) -> Result<Duration, String> {
     parse_span(text(value)?).map(Duration::from)
+}
+
+/// The shortest and the longest.
+pub(crate) fn spans(value: &Value) -> Result<(Span, Span), String> {
+    let wrong = || format!("{value} is no range of time; write it like [\"1s\", \"5s\"], the shorter first");
+    let [least, most] = value.as_array().map(Vec::as_slice).unwrap_or_default() else { return Err(wrong()) };
+    let (least, most) = (span(least)?, span(most)?);
+    if least > most { Err(wrong()) } else { Ok((least.into(), most.into())) }
+}
+
+/// The least and the most of a whole, in millionths.
+pub(crate) fn shares_ppm(value: &Value) -> Result<(u32, u32), String> {
+    let wrong = || format!("{value} is no range of parts; write it like [0.5, 1.0], the smaller first, each 0 to 1");
+    let [least, most] = value.as_array().map(Vec::as_slice).unwrap_or_default() else { return Err(wrong()) };
+    let number = |v: &Value| v.as_float().or_else(|| v.as_integer().map(|whole| if whole == 0 { 0.0 } else { 1.0 }));
+    let (Some(least), Some(most)) = (number(least), number(most)) else { return Err(wrong()) };
+    if !(0.0..=1.0).contains(&least) || !(0.0..=1.0).contains(&most) || least > most {
+        return Err(wrong());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1,000,000")]
+    let ppm = |share: f64| (share * 1_000_000.0).round() as u32;
+    Ok((ppm(least), ppm(most)))
+}
+
+/// A whole number that fits in 32 bits.
+pub(crate) fn small(value: &Value) -> Result<u32, String> {
+    let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| format!("{value} is no whole number"))
 }
 
 pub(crate) fn bytes(value: &Value) -> Result<usize, String> {

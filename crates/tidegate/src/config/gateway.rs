@@ -1,0 +1,176 @@
+//! `[discord.gateway]`: the Gateway proxy and the gates behind it.
+
+use std::time::Duration;
+
+use tidegate_core::{Span, identify_queue, send_queue, shard};
+
+use super::{ConfigError, Layers, texts, value};
+
+#[allow(dead_code, reason = "the Gateway proxy reads it")]
+/// How the Gateway is served and used.
+#[derive(Clone, Debug)]
+pub(crate) struct Gateway {
+    /// Each shard begins with a copy of it.
+    pub(crate) shard: shard::Settings,
+    pub(crate) send_queue: send_queue::Settings,
+    pub(crate) identify_queue: identify_queue::Settings,
+    /// What HELLO tells bots.
+    pub(crate) heartbeat_interval: Duration,
+    pub(crate) ring: Ring,
+    /// How long a session goes on without a bot.
+    pub(crate) detach_timeout: Duration,
+    /// How long one that a bot logged out of goes on.
+    pub(crate) logout_grace: Duration,
+    /// How long a place in the identify line outlives its bot's connection.
+    pub(crate) place_hold: Duration,
+    /// The longest wait that a bot is left in without being told.
+    pub(crate) quiet_max: Duration,
+    pub(crate) takeover: Takeover,
+    /// Bytes that a bot may leave unread.
+    pub(crate) unsent_max: usize,
+    pub(crate) shards_max: usize,
+    pub(crate) compress: Compress,
+    /// Hosts, besides the main address's, under which a resume address may lie.
+    pub(crate) hosts: Vec<String>,
+}
+
+#[allow(dead_code, reason = "the Gateway proxy reads it")]
+/// The bounds of what is kept for a RESUME.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ring {
+    pub(crate) events: usize,
+    pub(crate) bytes: usize,
+    /// Over all shards of all bots.
+    pub(crate) total_bytes: usize,
+}
+
+#[allow(dead_code, reason = "the Gateway proxy reads it")]
+/// Bots that take a session from each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Takeover {
+    /// From so many within the window the newcomer waits.
+    pub(crate) most: usize,
+    pub(crate) window: Duration,
+    pub(crate) wait: Duration,
+}
+
+/// How Discord is asked to compress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compress {
+    No,
+    Zlib,
+    Zstd,
+}
+
+impl Gateway {
+    pub(super) fn new(layers: &Layers) -> Result<Self, ConfigError> {
+        let at = |name: &str| format!("discord.gateway.{name}");
+        let span = |name: &str| layers.get(&at(name), value::span);
+        let bytes = |name: &str| layers.get(&at(name), value::bytes);
+        let count = |name: &str| layers.count(&at(name));
+        Ok(Self {
+            shard: shard_settings(layers)?,
+            send_queue: send_settings(layers)?,
+            identify_queue: identify_settings(layers)?,
+            heartbeat_interval: span("heartbeat_interval")?,
+            ring: Ring {
+                events: count("resume_buffer")?,
+                bytes: bytes("resume_buffer_bytes")?,
+                total_bytes: bytes("resume_total")?,
+            },
+            detach_timeout: span("detach_timeout")?,
+            logout_grace: span("logout_grace")?,
+            place_hold: span("place_hold")?,
+            quiet_max: span("quiet_max")?,
+            takeover: Takeover {
+                most: count("takeover_most")?,
+                window: span("takeover_window")?,
+                wait: span("takeover_wait")?,
+            },
+            unsent_max: bytes("unsent_max")?,
+            shards_max: count("shards_max")?,
+            compress: layers.get(&at("compress"), |v| compress(value::text(v)?))?,
+            hosts: layers.get(&at("gateway_hosts"), |v| Ok(texts(v).collect()))?,
+        })
+    }
+}
+
+fn compress(written: &str) -> Result<Compress, String> {
+    match written {
+        "none" => Ok(Compress::No),
+        "zlib-stream" => Ok(Compress::Zlib),
+        "zstd-stream" => Ok(Compress::Zstd),
+        other => Err(format!("\"{other}\" is none of none, zlib-stream, zstd-stream")),
+    }
+}
+
+fn shard_settings(layers: &Layers) -> Result<shard::Settings, ConfigError> {
+    let at = |name: &str| format!("discord.gateway.reconnect.{name}");
+    let span = |name: &str| layers.get(&at(name), value::span).map(Span::from);
+    let spans = |name: &str| layers.get(&at(name), value::spans);
+    let count = |name: &str| layers.get(&at(name), value::small);
+    let identify = |name: &str| layers.get(&format!("discord.gateway.identify.{name}"), value::span).map(Span::from);
+    Ok(shard::Settings {
+        // Only a bot's own IDENTIFY may spend a session start.
+        autonomous: false,
+        backoff_min: span("backoff_min")?,
+        backoff_max: span("backoff_max")?,
+        resume_backoff_max: span("resume_backoff_max")?,
+        jitter_ppm: layers.get(&at("jitter"), value::shares_ppm)?,
+        stable_after: span("stable_after")?,
+        connect_watchdog: span("connect_watchdog")?,
+        ready_watchdog: span("ready_watchdog")?,
+        rate_limited_cooldown: span("rate_limited_cooldown")?,
+        rate_limited_grace: count("rate_limited_grace")?,
+        grace_wait: spans("rate_limited_grace_wait")?,
+        grace_window: span("rate_limited_grace_window")?,
+        invalid_session_wait: spans("invalid_session_wait")?,
+        resume_attempts: count("resume_attempts")?,
+        early_dial: span("early_dial")?,
+        hold: identify("hold")?,
+        spacing: identify("spacing")?,
+        on_budget_gone: layers.get(&at("on_budget_gone"), |v| match value::text(v)? {
+            "park" => Ok(shard::OnBudgetGone::Park),
+            "stop" => Ok(shard::OnBudgetGone::Stop),
+            other => Err(format!("\"{other}\" is neither park nor stop")),
+        })?,
+        ack_tolerance: count("ack_tolerance")?,
+        dispatch_is_ack: layers.get(&at("dispatch_is_ack"), |v| Ok(v.as_bool().unwrap_or(false)))?,
+        heartbeat_interval: spans("heartbeat_interval")?,
+        replace_window: span("replace_window")?,
+        ..shard::Settings::default()
+    })
+}
+
+fn send_settings(layers: &Layers) -> Result<send_queue::Settings, ConfigError> {
+    let at = |name: &str| format!("discord.gateway.send.{name}");
+    let count = |name: &str| layers.get(&at(name), value::small);
+    Ok(send_queue::Settings {
+        period: layers.get(&at("period"), value::span)?.into(),
+        platform_limit: count("platform_limit")?,
+        queued_limit: count("queued_limit")?,
+        subscription_limit: count("subscription_limit")?,
+        burst: count("burst")?,
+        max_payload: layers.count(&at("max_payload"))?,
+        presence_limit: count("presence_limit")?,
+        settle: layers.get(&at("settle"), value::span)?.into(),
+        settle_burst: count("settle_burst")?,
+        queue_bound: layers.count(&at("queue_bound"))?,
+        guilds_bound: layers.count(&at("guilds_bound"))?,
+    })
+}
+
+fn identify_settings(layers: &Layers) -> Result<identify_queue::Settings, ConfigError> {
+    let at = |name: &str| format!("discord.gateway.identify.{name}");
+    let span = |name: &str| layers.get(&at(name), value::span).map(Span::from);
+    let count = |name: &str| layers.count(&at(name)).map(|count| count as u64);
+    Ok(identify_queue::Settings {
+        spacing: span("spacing")?,
+        spacing_margin: span("spacing_margin")?,
+        hold: span("hold")?,
+        http_hold: span("http_hold")?,
+        low_water: count("low_water")?,
+        rolling_limit: count("rolling_limit")?,
+        ..identify_queue::Settings::default()
+    })
+}
