@@ -9,6 +9,7 @@ extern crate alloc;
 
 mod arena;
 mod backoff;
+pub mod bot;
 mod bucket;
 mod cooldown;
 pub mod discord;

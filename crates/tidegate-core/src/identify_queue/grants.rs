@@ -49,8 +49,7 @@ pub(super) struct Grants {
 
 impl Grant {
     fn lapses_at(&self, settings: &Settings) -> Time {
-        let hold = if self.waited.http { settings.http_hold } else { settings.hold };
-        self.given_at + hold.max(Span::from_micros(1))
+        self.given_at + settings.hold_of(self.waited.http)
     }
 
     /// Where spacing counts from, if it ends at `end`.

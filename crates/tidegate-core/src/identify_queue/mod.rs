@@ -93,6 +93,21 @@ impl IdentifyQueue {
         self.ledger.counted()
     }
 
+    /// Whether the shard stands in line.
+    pub fn waits(&self, shard: Shard) -> bool {
+        self.lines.contains(shard)
+    }
+
+    /// Whether a session start is left, of the day's and of the rolling budget.
+    pub fn has_budget(&self) -> bool {
+        !self.budget_gone()
+    }
+
+    /// Its numbers, as the last answer of `GET /gateway/bot` left them.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// How long from `now` until something useful can happen; `None` where nobody waits.
     pub fn wake_after(&self, now: Time) -> Option<Span> {
         self.due.map(|(at, _)| at.since(now))

@@ -44,6 +44,12 @@ impl Settings {
         u64::try_from(limit).unwrap_or(u64::MAX)
     }
 
+    /// How long a grant lives that is not given back.
+    pub(crate) fn hold_of(&self, http: bool) -> Span {
+        let hold = if http { self.http_hold } else { self.hold };
+        hold.max(Span::from_micros(1))
+    }
+
     /// Once so many starts are counted, shards that start often are denied.
     pub(super) fn seldom_only_from(&self) -> u64 {
         let limit = self.rolling_limit();

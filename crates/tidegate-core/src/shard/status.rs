@@ -1,7 +1,8 @@
 //! What a shard does at the moment, for people.
 
 use super::connection::Stage;
-use super::io::{Reason, StopReason, Why};
+use super::io::{Generation, Grant, Reason, StopReason, Why};
+use super::line::Line;
 use super::{Run, Shard};
 use crate::time::Time;
 
@@ -60,6 +61,24 @@ impl Shard {
             None if self.session.is_some() || self.wants_identify() => Status::InLine,
             None => Status::NotAsked,
         }
+    }
+
+    /// The living connection, where there is one.
+    pub fn living(&self) -> Option<Generation> {
+        self.connection.as_ref().map(|connection| connection.generation)
+    }
+
+    /// The grant that it holds, used or not.
+    pub fn grant(&self) -> Option<Grant> {
+        match self.line {
+            Line::Held { grant, .. } => Some(grant),
+            Line::Out | Line::In { .. } => None,
+        }
+    }
+
+    /// Whether it asked for a grant and has no answer yet.
+    pub fn in_line(&self) -> bool {
+        matches!(self.line, Line::In { .. })
     }
 
     /// Whether its session is live and has been for long enough.

@@ -1,6 +1,7 @@
 //! The core as its users see it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails loudly")]
 
+mod bot;
 mod golden;
 mod identify_queue;
 mod properties;

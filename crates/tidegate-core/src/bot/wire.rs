@@ -1,0 +1,205 @@
+//! What the gates ask of each other.
+
+use super::Gateway;
+use super::io::{Output, ShardKey};
+use super::turns::Claimant;
+use crate::gate::Gate;
+use crate::shard::{self, Event};
+use crate::{identify_queue, send_queue};
+
+/// One gate's word to another, not delivered yet.
+#[derive(Debug)]
+pub(super) enum Mail {
+    Shard(ShardKey, shard::Input),
+    IdentifyQueue(identify_queue::Input),
+}
+
+impl<S> Gateway<S> {
+    /// Tells a shard something, and its send queue how the connection fares.
+    pub(super) fn tell_shard(&mut self, key: ShardKey, input: shard::Input) {
+        let now = self.now;
+        let Some(member) = self.members.get_mut(key) else { return };
+        let news = match &input {
+            shard::Input::Socket { generation, event } if member.shard.living() == Some(*generation) => {
+                event_news(event)
+            }
+            _ => None,
+        };
+        member.shard.handle(now, input);
+        let mut next = member.shard.poll_output();
+        while let Some(output) = next {
+            self.carry_out(key, output);
+            next = self.members.get_mut(key).and_then(|member| member.shard.poll_output());
+        }
+        if let Some(news) = news {
+            let live = self.members.get(key).is_some_and(|member| member.shard.status() == shard::Status::Live);
+            match news {
+                News::Ready if live => self.tell_send_queue(key, send_queue::Input::Ready),
+                News::Ready => {}
+                News::Opened => self.tell_send_queue(key, send_queue::Input::Opened),
+                News::Closed(code) => self.tell_send_queue(key, send_queue::Input::Closed { code }),
+            }
+        }
+        self.members.reindex(key);
+    }
+
+    /// Tells a send queue something, without looking when it is due next.
+    fn tell_send_queue(&mut self, key: ShardKey, input: send_queue::Input<S>) {
+        let Some(member) = self.members.get_mut(key) else { return };
+        member.send_queue.handle(self.now, input);
+        while let Some(output) = member.send_queue.poll_output() {
+            self.outputs.push_back(Output::SendQueue { key, output });
+        }
+    }
+
+    pub(super) fn feed_send_queue(&mut self, key: ShardKey, input: send_queue::Input<S>) {
+        self.tell_send_queue(key, input);
+        self.members.reindex(key);
+    }
+
+    fn carry_out(&mut self, key: ShardKey, output: shard::Output) {
+        match &output {
+            shard::Output::Beat { .. } | shard::Output::Resume { .. } => self.direct(key),
+            shard::Output::Identify { .. } => {
+                self.direct(key);
+                let grant = self.members.get(key).and_then(|member| member.shard.grant()).map(queued);
+                self.mail
+                    .push_back(Mail::IdentifyQueue(identify_queue::Input::Identified { shard: key.queued(), grant }));
+            }
+            shard::Output::Close { .. } => self.tell_send_queue(key, send_queue::Input::Closed { code: None }),
+            shard::Output::RequestGrant => self.request(key),
+            shard::Output::ReleaseGrant { grant, unused } => self.release(key, queued(*grant), *unused),
+            shard::Output::Connect { .. }
+            | shard::Output::SaveSession(_)
+            | shard::Output::Lost
+            | shard::Output::Waiting { .. }
+            | shard::Output::Stopped(_)
+            | shard::Output::Note(_) => {}
+        }
+        self.outputs.push_back(Output::Shard { key, output });
+    }
+
+    fn direct(&mut self, key: ShardKey) {
+        self.tell_send_queue(key, send_queue::Input::Direct);
+    }
+
+    fn request(&mut self, key: ShardKey) {
+        // It may have been told of an earlier place; that says nothing of the new one.
+        self.told.retain(|told| told.key != key);
+        if self.turns.claim(key.queued(), Claimant::Ours(key)) {
+            self.mail
+                .push_back(Mail::IdentifyQueue(identify_queue::Input::Request { shard: key.queued(), http: false }));
+        }
+    }
+
+    fn release(&mut self, key: ShardKey, grant: identify_queue::GrantId, unused: bool) {
+        let shard = key.queued();
+        let release = identify_queue::Input::Release { shard, grant: Some(grant), unused };
+        self.mail.push_back(Mail::IdentifyQueue(release));
+        // One that lapsed ended its turn then.
+        if self.turns.loan(shard).is_some_and(|loan| loan.id == grant) {
+            self.end_turn(shard);
+        }
+    }
+
+    /// Whose turn it is now asks.
+    pub(super) fn end_turn(&mut self, shard: identify_queue::Shard) {
+        if let Some(next) = self.turns.end(shard) {
+            let http = next == Claimant::Outside;
+            self.mail.push_back(Mail::IdentifyQueue(identify_queue::Input::Request { shard, http }));
+        }
+    }
+
+    /// Tells the identify queue something, and the shards what it answers.
+    pub(super) fn tell_identify_queue(&mut self, input: identify_queue::Input) {
+        self.identify_queue.handle(self.now, input);
+        self.changes.append(&mut self.identify_queue.take_changes());
+        self.lines_moved = true;
+        while let Some(output) = self.identify_queue.poll_output() {
+            let output = match output {
+                identify_queue::Output::Grant { shard, grant } => self.granted(shard, grant, output),
+                identify_queue::Output::Deny { shard, refresh_at } => {
+                    let holder = self.turns.holder(shard);
+                    self.end_turn(shard);
+                    if let Some(Claimant::Ours(key)) = holder {
+                        self.mail.push_back(Mail::Shard(key, shard::Input::Denied { refresh_at }));
+                        Output::IdentifyQueue(output)
+                    } else {
+                        Output::Outside(output)
+                    }
+                }
+                identify_queue::Output::Note(_) | identify_queue::Output::Wake { .. } => Output::IdentifyQueue(output),
+            };
+            self.outputs.push_back(output);
+        }
+    }
+
+    fn granted(
+        &mut self,
+        shard: identify_queue::Shard,
+        grant: identify_queue::GrantId,
+        output: identify_queue::Output,
+    ) -> Output<S> {
+        let outside = self.turns.holder(shard).is_none_or(|holder| holder == Claimant::Outside);
+        let lapses_at = self.now + self.identify_queue.settings().hold_of(outside);
+        match self.turns.granted(shard, grant, lapses_at) {
+            Claimant::Ours(key) => {
+                self.mail.push_back(Mail::Shard(key, shard::Input::Granted { grant: shard::Grant(grant.0) }));
+                Output::IdentifyQueue(output)
+            }
+            Claimant::Outside => Output::Outside(output),
+        }
+    }
+
+    /// Tells each shard that is the first of its line when its place comes, where it does not know.
+    pub(super) fn tell_next_in_line(&mut self) {
+        self.lines_moved = false;
+        let mut told = core::mem::take(&mut self.told);
+        let knew = told.len();
+        for (shard, due) in self.identify_queue.next_in_line(self.now) {
+            let Some(Claimant::Ours(key)) = self.turns.holder(shard) else { continue };
+            // A place that may come at any moment moves with the clock; that is no news.
+            let knows = |old: &Told| old.key == key && (old.due == due || old.due.max(due) <= self.now);
+            if !told[..knew].iter().any(knows) {
+                self.mail.push_back(Mail::Shard(key, shard::Input::NextInLine { due }));
+            }
+            told.push(Told { key, due });
+        }
+        told.drain(..knew);
+        self.told = told;
+    }
+}
+
+/// What a shard was told of its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    key: ShardKey,
+    due: crate::time::Time,
+}
+
+/// What the living connection's events mean to its send queue.
+enum News {
+    Opened,
+    Ready,
+    Closed(Option<u16>),
+}
+
+fn event_news(event: &Event) -> Option<News> {
+    match event {
+        Event::Opened => Some(News::Opened),
+        Event::Ready { .. } | Event::Resumed => Some(News::Ready),
+        Event::Closed { code } => Some(News::Closed(*code)),
+        Event::Error => Some(News::Closed(None)),
+        Event::Hello { .. }
+        | Event::Dispatch { .. }
+        | Event::Ack
+        | Event::BeatAsked
+        | Event::Reconnect
+        | Event::InvalidSession { .. }
+        | Event::Sent { .. } => None,
+    }
+}
+
+fn queued(grant: shard::Grant) -> identify_queue::GrantId {
+    identify_queue::GrantId(grant.0)
+}
