@@ -6,6 +6,7 @@ mod admin;
 mod bots;
 mod config;
 mod discord;
+mod gateway;
 mod governed;
 mod log;
 mod policy_command;

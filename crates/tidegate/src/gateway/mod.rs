@@ -1,0 +1,5 @@
+//! The Gateway proxy: Discord's protocol of events, towards bots and towards Discord.
+
+#![allow(dead_code, unused_imports, reason = "the parts are here before what serves by them")]
+
+pub(crate) mod wire;
