@@ -4,10 +4,12 @@ use std::process::Stdio;
 
 use anyhow::Result;
 
+use crate::install::TWILIGHT;
 use crate::tools::{Workspace, run};
 
 pub(crate) fn fmt(workspace: &Workspace) -> Result<()> {
-    run(&mut workspace.cargo(&["fmt", "--all", "--", "--check"]))
+    run(&mut workspace.cargo(&["fmt", "--all", "--", "--check"]))?;
+    run(&mut workspace.cargo(&["fmt", "--manifest-path", TWILIGHT, "--", "--check"]))
 }
 
 pub(crate) fn clippy(workspace: &Workspace) -> Result<()> {

@@ -11,10 +11,20 @@ const TESTS: &str = "tests/clients";
 /// No more than there are cores: the libraries' own timeouts are real time and must not expire for want of a processor.
 const AT_ONCE: &str = "2";
 
-/// The pinned packages: Python's into `target/venv`, Node's into `target/npm`.
+/// The bot on twilight-http, a workspace of its own so that the library is no part of tidegate's build.
+pub(crate) const TWILIGHT: &str = "tests/clients/twilight/Cargo.toml";
+
+/// The pinned packages: Python's into `target/venv`, Node's into `target/npm`, Rust's into `target/clients`.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     python(workspace)?;
-    node(workspace)
+    node(workspace)?;
+    twilight(workspace)
+}
+
+fn twilight(workspace: &Workspace) -> Result<()> {
+    run(workspace
+        .cargo(&["build", "--locked", "--manifest-path", TWILIGHT, "--target-dir"])
+        .arg(workspace.target.join("clients/twilight")))
 }
 
 fn python(workspace: &Workspace) -> Result<()> {
@@ -68,6 +78,7 @@ pub(crate) fn clients(workspace: &Workspace) -> Result<()> {
         .command(venv_python(workspace))
         .env("CLIENTS_BIN", workspace.target.join("debug/tidegate"))
         .env("CLIENTS_NODE_MODULES", workspace.target.join("npm/node_modules"))
+        .env("CLIENTS_TWILIGHT", workspace.target.join("clients/twilight/debug/twilight-bot"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .args(["-m", "pytest", "-p", "no:cacheprovider", "--numprocesses", AT_ONCE, "--durations", "10", TESTS]))
 }

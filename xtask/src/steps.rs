@@ -18,7 +18,12 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "fmt", does: "every Rust file as rustfmt writes it", needs: &[], run: cargo::fmt },
     Step { name: "sizes", does: "no source file over 500 lines without its tests", needs: &[], run: sizes::check },
     Step { name: "docs", does: "links, commands and the cases' tests named in the docs", needs: &[], run: docs::check },
-    Step { name: "install", does: "the pinned Python and Node packages, into target/", needs: &[], run: install::all },
+    Step {
+        name: "install",
+        does: "the pinned Python, Node and Rust packages, into target/",
+        needs: &[],
+        run: install::all,
+    },
     Step { name: "clippy", does: "clippy over the workspace, warnings are errors", needs: &[], run: cargo::clippy },
     Step { name: "build", does: "the program that the client tests run", needs: &[], run: cargo::build },
     Step { name: "test", does: "the Rust tests", needs: &[], run: cargo::test },

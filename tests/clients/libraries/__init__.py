@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from abc import ABC, abstractmethod
+from pathlib import Path
 
 
 class Failed(Exception):
@@ -103,3 +104,11 @@ async def until_taken(call, *args, scale: float, tries: int = 200):
 def node_modules() -> str:
     """Where the pinned Node packages are."""
     return os.environ["CLIENTS_NODE_MODULES"]
+
+
+def twilight_bot() -> str:
+    """The bot on twilight-http, as `cargo xtask install` built it."""
+    built = Path(__file__).parents[3] / "target/clients/twilight/debug/twilight-bot"
+    found = os.environ.get("CLIENTS_TWILIGHT", str(built))
+    assert Path(found).exists(), f"{found} is missing: run `cargo xtask install`"
+    return found

@@ -16,8 +16,8 @@ from discord.webhook.async_ import AsyncWebhookAdapter, interaction_response_par
 
 from harness import number
 
-from . import Failed, Refused
-from .node import NodeBot
+from . import Failed, Refused, twilight_bot
+from .told import NodeBot, ToldBot
 
 
 class DiscordBot(ABC):
@@ -59,17 +59,16 @@ class DiscordBot(ABC):
         """Answers an interaction."""
 
 
-class DiscordJs(NodeBot, DiscordBot):
-    """@discordjs/rest, what discord.js sends with."""
+class ToldDiscordBot(ToldBot, DiscordBot):
+    """One in a process of its own, which sends one call of a route and channel at a time, as they are asked for."""
 
-    program = "discord_bot.cjs"
     at_once = 1
 
     async def login(self):
         await self._call("login")
 
     async def send(self, channel, text):
-        self.sent[channel].append(number(text))  # One after the other, as they are asked for.
+        self.sent[channel].append(number(text))
         return int((await self._call("send", channel=str(channel), text=text))["id"])
 
     async def edit(self, channel, message, text):
@@ -91,6 +90,19 @@ class DiscordJs(NodeBot, DiscordBot):
 
     async def callback(self, interaction, token):
         await self._call("callback", interaction=str(interaction), token=token)
+
+
+class DiscordJs(NodeBot, ToldDiscordBot):
+    """@discordjs/rest, what discord.js sends with."""
+
+    program = "discord_bot.cjs"
+
+
+class Twilight(ToldDiscordBot):
+    """twilight-http."""
+
+    def command(self):
+        return [twilight_bot()]
 
 
 class DiscordPy(DiscordBot):
@@ -154,4 +166,4 @@ class DiscordPy(DiscordBot):
         await self._run(self.adapter.create_interaction_response(interaction, token, session=self.session, params=params))
 
 
-DISCORD_LIBRARIES = {"discordjs": DiscordJs, "discordpy": DiscordPy}
+DISCORD_LIBRARIES = {"discordjs": DiscordJs, "discordpy": DiscordPy, "twilight": Twilight}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from . import Library
-from .node import NodeBot
+from .told import NodeBot
 
 
 class Grammy(NodeBot, Library):

@@ -102,9 +102,10 @@ pub(crate) fn content(body: &Value, call: &Call, before: &Content) -> Content {
 }
 
 fn attachments(files: &[(String, u64)]) -> String {
-    let shown = files.iter().enumerate().map(|(index, (_, bytes))| {
-        let url = format!("https://cdn.discordapp.com/attachments/1/{index}/file.bin");
-        json!({"id": index.to_string(), "filename": "file.bin", "size": bytes, "url": url, "proxy_url": url})
+    // From 1: libraries that parse ids take 0 for none.
+    let shown = (1_u64..).zip(files).map(|(id, (_, bytes))| {
+        let url = format!("https://cdn.discordapp.com/attachments/1/{id}/file.bin");
+        json!({"id": id.to_string(), "filename": "file.bin", "size": bytes, "url": url, "proxy_url": url})
     });
     Value::from(shown.collect::<Vec<_>>()).to_string()
 }

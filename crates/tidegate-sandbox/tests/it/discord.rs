@@ -111,6 +111,7 @@ async fn files_are_counted_and_their_payload_is_read() {
     );
     let message = raw(&handle, request.as_bytes()).await.unwrap().json();
     assert_eq!((&message["content"], &message["attachments"][0]["size"]), (&json!("see #7"), &json!(5)));
+    assert_eq!(message["attachments"][0]["id"], "1", "no library takes 0 for an id");
     let log = get(&handle, "/__sandbox/log").await.json();
     assert_eq!((&log["calls"][0]["files"], &log["calls"][0]["marker"]), (&json!(1), &json!(7)));
 }

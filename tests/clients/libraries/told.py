@@ -1,4 +1,4 @@
-"""A library of Node's, in a process of its own: one JSON object a line each way."""
+"""A library of another language's, in a process of its own: one JSON object a line each way."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from . import Failed, Refused, node_modules
 PROGRAMS = Path(__file__).parent.parent / "node"
 
 
-class NodeBot:
-    """Mixed into a bot that names its `program`."""
+class ToldBot:
+    """Mixed into a bot whose calls another program makes."""
 
-    program: str
+    def command(self) -> list[str]:
+        """That program; the address, the token and the headers to add are its arguments."""
+        raise NotImplementedError
 
     async def __aenter__(self):
         self.answers: dict[int, asyncio.Future] = {}
         self.ids = itertools.count(1)
         self.process = await asyncio.create_subprocess_exec(
-            "node", str(PROGRAMS / self.program), self.base, self.token, json.dumps(self.headers),
+            *self.command(), self.base, self.token, json.dumps(self.headers),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 27,
             env={**os.environ, "NODE_PATH": node_modules()},
         )  # fmt: skip
@@ -42,7 +44,7 @@ class NodeBot:
                 waiting.set_result(answer)
         for waiting in self.answers.values():
             if not waiting.done():
-                waiting.set_exception(Failed("the Node process ended"))
+                waiting.set_exception(Failed("its process ended"))
 
     def _tell(self, line: dict) -> None:
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
@@ -61,3 +63,12 @@ class NodeBot:
         if "retry_after" in answer:
             raise Refused(answer["retry_after"])
         raise Failed(answer["error"], answer.get("status"))
+
+
+class NodeBot(ToldBot):
+    """Of Node's: it names its `program`."""
+
+    program: str
+
+    def command(self):
+        return ["node", str(PROGRAMS / self.program)]
