@@ -15,7 +15,6 @@ mod io;
 mod members;
 mod outside;
 mod turns;
-mod whole;
 mod wire;
 
 use alloc::collections::VecDeque;
@@ -24,7 +23,6 @@ use alloc::vec::Vec;
 pub use self::io::{Input, Output, Reason, Settings, ShardKey};
 use self::members::{Member, Members};
 use self::turns::{Claimant, Turns};
-pub use self::whole::{Bot, BotInput, BotOutput, BotReason};
 use self::wire::{Mail, Told};
 use crate::gate::Gate;
 use crate::identify_queue::{Change, IdentifyQueue, SessionStartLimit, Start};

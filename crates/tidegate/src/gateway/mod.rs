@@ -2,4 +2,11 @@
 
 #![allow(dead_code, unused_imports, reason = "the parts are here before what serves by them")]
 
+mod attachment;
+mod close;
+mod link;
+mod ring;
+mod said;
+mod session;
+mod socket;
 pub(crate) mod wire;

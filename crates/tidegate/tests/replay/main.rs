@@ -4,7 +4,6 @@
 
 mod answers;
 mod booking;
-mod bot;
 mod bounds;
 mod cooldown;
 mod edits;

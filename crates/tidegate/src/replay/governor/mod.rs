@@ -1,7 +1,7 @@
 //! The governor's lines.
 
-pub(super) mod input;
-pub(super) mod output;
+mod input;
+mod output;
 
 use std::sync::Arc;
 
