@@ -50,7 +50,7 @@ enum Command {
     },
     /// Reads a trace of JSON lines on stdin, feeds the pure gate, writes what it does as JSON lines
     Replay {
-        /// Which gate: governor, identify-queue, send-queue or shard
+        /// Which gate: governor, identify-queue, send-queue or shard; bot for all of them as one
         gate: String,
     },
     /// Prints what a running tidegate holds, counts and waits for

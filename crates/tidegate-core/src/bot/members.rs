@@ -6,7 +6,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use super::io::{Reason, ShardKey};
 use crate::gate::Gate;
 use crate::send_queue::{self, SendQueue};
-use crate::shard::Shard;
+use crate::shard::{Generation, Shard};
 use crate::time::Time;
 
 /// One shard and what it may send.
@@ -14,6 +14,8 @@ use crate::time::Time;
 pub(super) struct Member<S> {
     pub(super) shard: Shard,
     pub(super) send_queue: SendQueue<S>,
+    /// The connection that the send queue knows to be open.
+    pub(super) opened: Option<Generation>,
     /// As it stands in the index.
     due: Option<Time>,
 }
@@ -23,7 +25,7 @@ impl<S> Member<S> {
     pub(super) fn new(now: Time, shard: Shard, settings: send_queue::Settings) -> Self {
         let mut send_queue = SendQueue::new(settings);
         send_queue.handle(now, send_queue::Input::Closed { code: None });
-        Self { shard, send_queue, due: None }
+        Self { shard, send_queue, opened: None, due: None }
     }
 
     fn next(&self, key: ShardKey) -> Option<(Time, Reason)> {

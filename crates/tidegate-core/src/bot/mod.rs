@@ -15,6 +15,7 @@ mod io;
 mod members;
 mod outside;
 mod turns;
+mod whole;
 mod wire;
 
 use alloc::collections::VecDeque;
@@ -23,6 +24,7 @@ use alloc::vec::Vec;
 pub use self::io::{Input, Output, Reason, Settings, ShardKey};
 use self::members::{Member, Members};
 use self::turns::{Claimant, Turns};
+pub use self::whole::{Bot, BotInput, BotOutput, BotReason};
 use self::wire::{Mail, Told};
 use crate::gate::Gate;
 use crate::identify_queue::{Change, IdentifyQueue, SessionStartLimit, Start};

@@ -1,10 +1,14 @@
 //! What the gates ask of each other.
 
+use alloc::collections::VecDeque;
+
 use super::Gateway;
 use super::io::{Output, ShardKey};
+use super::members::Member;
 use super::turns::Claimant;
 use crate::gate::Gate;
 use crate::shard::{self, Event};
+use crate::time::{Span, Time};
 use crate::{identify_queue, send_queue};
 
 /// One gate's word to another, not delivered yet.
@@ -25,6 +29,12 @@ impl<S> Gateway<S> {
             }
             _ => None,
         };
+        if let Some(News::Opened) = news
+            && member.opened != member.shard.living()
+        {
+            member.opened = member.shard.living();
+            tell_send_queue(&mut self.outputs, now, (key, member), send_queue::Input::Opened);
+        }
         member.shard.handle(now, input);
         let mut next = member.shard.poll_output();
         while let Some(output) = next {
@@ -35,8 +45,7 @@ impl<S> Gateway<S> {
             let live = self.members.get(key).is_some_and(|member| member.shard.status() == shard::Status::Live);
             match news {
                 News::Ready if live => self.tell_send_queue(key, send_queue::Input::Ready),
-                News::Ready => {}
-                News::Opened => self.tell_send_queue(key, send_queue::Input::Opened),
+                News::Ready | News::Opened => {}
                 News::Closed(code) => self.tell_send_queue(key, send_queue::Input::Closed { code }),
             }
         }
@@ -46,10 +55,7 @@ impl<S> Gateway<S> {
     /// Tells a send queue something, without looking when it is due next.
     fn tell_send_queue(&mut self, key: ShardKey, input: send_queue::Input<S>) {
         let Some(member) = self.members.get_mut(key) else { return };
-        member.send_queue.handle(self.now, input);
-        while let Some(output) = member.send_queue.poll_output() {
-            self.outputs.push_back(Output::SendQueue { key, output });
-        }
+        tell_send_queue(&mut self.outputs, self.now, (key, member), input);
     }
 
     pub(super) fn feed_send_queue(&mut self, key: ShardKey, input: send_queue::Input<S>) {
@@ -122,6 +128,8 @@ impl<S> Gateway<S> {
                     let holder = self.turns.holder(shard);
                     self.end_turn(shard);
                     if let Some(Claimant::Ours(key)) = holder {
+                        // Asking again within the same moment would be denied again, without end.
+                        let refresh_at = refresh_at.max(self.now + Span::from_millis(1));
                         self.mail.push_back(Mail::Shard(key, shard::Input::Denied { refresh_at }));
                         Output::IdentifyQueue(output)
                     } else {
@@ -170,11 +178,23 @@ impl<S> Gateway<S> {
     }
 }
 
+fn tell_send_queue<S>(
+    outputs: &mut VecDeque<Output<S>>,
+    now: Time,
+    (key, member): (ShardKey, &mut Member<S>),
+    input: send_queue::Input<S>,
+) {
+    member.send_queue.handle(now, input);
+    while let Some(output) = member.send_queue.poll_output() {
+        outputs.push_back(Output::SendQueue { key, output });
+    }
+}
+
 /// What a shard was told of its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
     key: ShardKey,
-    due: crate::time::Time,
+    due: Time,
 }
 
 /// What the living connection's events mean to its send queue.
@@ -186,12 +206,12 @@ enum News {
 
 fn event_news(event: &Event) -> Option<News> {
     match event {
-        Event::Opened => Some(News::Opened),
+        // Whoever says HELLO is open, told or not.
+        Event::Opened | Event::Hello { .. } => Some(News::Opened),
         Event::Ready { .. } | Event::Resumed => Some(News::Ready),
         Event::Closed { code } => Some(News::Closed(*code)),
         Event::Error => Some(News::Closed(None)),
-        Event::Hello { .. }
-        | Event::Dispatch { .. }
+        Event::Dispatch { .. }
         | Event::Ack
         | Event::BeatAsked
         | Event::Reconnect

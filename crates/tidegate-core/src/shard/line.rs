@@ -18,7 +18,7 @@ impl Line {
     /// Whether an IDENTIFY may be written now.
     pub(super) fn good(self, now: Time, hold: Span) -> bool {
         match self {
-            Self::Held { since, written, .. } => !written && now < since + hold,
+            Self::Held { since, written, .. } => !written && now < since + hold.max(Span::from_micros(1)),
             Self::Out | Self::In { .. } => false,
         }
     }

@@ -3,6 +3,7 @@
 //! The first line is `{"new":{…}}`, each further one `{"at":MS,"input":…}`; each output is one line
 //! `{"at":MS,"output":…}`. Between two inputs time moves to each moment at which the gate asked to be called.
 
+mod bot;
 mod driver;
 mod governor;
 mod identify_queue;
@@ -18,7 +19,7 @@ use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 /// The gates that can be replayed.
-const GATES: [&str; 4] = ["governor", "identify-queue", "send-queue", "shard"];
+const GATES: [&str; 5] = ["bot", "governor", "identify-queue", "send-queue", "shard"];
 
 /// Why a replay ended early.
 #[derive(Debug)]
@@ -86,6 +87,7 @@ pub(crate) fn run(gate: &str, input: impl BufRead, output: impl Write) -> ExitCo
 
 fn replay(gate: &str, input: impl BufRead, output: impl Write) -> Result<(), ReplayError> {
     match gate {
+        "bot" => driver::replay::<bot::Codec>(input, output),
         "governor" => driver::replay::<governor::Codec>(input, output),
         "identify-queue" => driver::replay::<identify_queue::Codec>(input, output),
         "send-queue" => driver::replay::<send_queue::Codec>(input, output),

@@ -175,6 +175,6 @@ fn bad_lines_are_told_by_number_and_by_what_was_expected() {
 #[test]
 fn an_unknown_gate_is_named_with_the_known_ones() {
     let error = replay("gouvernor", Cursor::new(""), Vec::new()).unwrap_err();
-    let told = "there is no gate \"gouvernor\"; there are governor, identify-queue, send-queue, shard";
+    let told = "there is no gate \"gouvernor\"; there are bot, governor, identify-queue, send-queue, shard";
     assert_eq!(error.to_string(), told);
 }

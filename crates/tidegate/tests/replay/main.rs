@@ -4,6 +4,7 @@
 
 mod answers;
 mod booking;
+mod bot;
 mod bounds;
 mod cooldown;
 mod edits;

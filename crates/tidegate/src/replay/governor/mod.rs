@@ -1,7 +1,7 @@
 //! The governor's lines.
 
-mod input;
-mod output;
+pub(super) mod input;
+pub(super) mod output;
 
 use std::sync::Arc;
 

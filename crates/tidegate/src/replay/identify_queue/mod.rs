@@ -1,13 +1,13 @@
 //! The identify queue's lines.
 
-mod input;
+pub(super) mod input;
 mod kept;
-mod output;
+pub(super) mod output;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tidegate_core::Span;
-use tidegate_core::identify_queue::{Input, Output, SessionStartLimit, Settings};
+use tidegate_core::identify_queue::{Input, Output, SessionStartLimit, Settings, Start};
 
 use self::input::{KeptStart, Moment, count};
 use self::kept::Kept;
@@ -19,7 +19,7 @@ pub(super) struct Codec;
 /// The gate's numbers as a trace has them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Numbers {
+pub(super) struct Numbers {
     #[serde(default = "one")]
     max_concurrency: i64,
     #[serde(default = "thousand")]
@@ -47,7 +47,8 @@ fn thousand() -> i64 {
 }
 
 impl Numbers {
-    fn into_gate(self) -> Kept {
+    /// The gate's numbers, what `GET /gateway/bot` said and the starts that were kept.
+    pub(super) fn read(self, shards: u64) -> (Settings, SessionStartLimit, Vec<Start>) {
         let own = Settings::default();
         let span = |ms: Option<Millis>, own| ms.map_or(own, |ms| Span::from_millis(ms.0));
         let settings = Settings {
@@ -58,7 +59,7 @@ impl Numbers {
             low_water: self.low_water.map_or(own.low_water, count),
             rolling_limit: self.rolling_limit.map_or(own.rolling_limit, count),
             total: self.total.map_or(own.total, count),
-            shards: self.shards.map_or(own.shards, count),
+            shards: self.shards.map_or(shards, count),
             waiting_bound: own.waiting_bound,
         };
         let limit = SessionStartLimit {
@@ -66,7 +67,7 @@ impl Numbers {
             remaining: self.remaining,
             reset_at: self.reset_at_ms.time(),
         };
-        Kept::new(settings, limit, self.starts.into_iter().map(KeptStart::into_start).collect())
+        (settings, limit, self.starts.into_iter().map(KeptStart::into_start).collect())
     }
 }
 
@@ -77,7 +78,8 @@ impl driver::Codec for Codec {
 
     fn create(settings: Map<String, Value>) -> Result<(Self, Kept), String> {
         let numbers: Numbers = serde_json::from_value(Value::Object(settings)).map_err(|error| told(&error))?;
-        Ok((Self, numbers.into_gate()))
+        let (settings, limit, starts) = numbers.read(Settings::default().shards);
+        Ok((Self, Kept::new(settings, limit, starts)))
     }
 
     fn decode(&mut self, line: input::Line) -> Result<Input, String> {

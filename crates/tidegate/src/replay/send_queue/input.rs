@@ -73,7 +73,7 @@ pub(in crate::replay) struct Closed {
 }
 
 impl Line {
-    pub(super) fn into_input(self) -> Result<Input<Value>, String> {
+    pub(in crate::replay) fn into_input(self) -> Result<Input<Value>, String> {
         Ok(match self {
             Self::Command(Command { op: op @ (1 | 2 | 6), .. }) => {
                 return Err(format!("command: op {op} is never queued: expected it as {{\"direct\":{{\"op\":{op}}}}}"));

@@ -1,7 +1,7 @@
 //! The send queue's lines.
 
-mod input;
-mod output;
+pub(super) mod input;
+pub(super) mod output;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ pub(super) struct Codec;
 /// The gate's numbers as a trace has them; those it leaves out are the gate's own.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Numbers {
+pub(super) struct Numbers {
     period_ms: Option<Millis>,
     platform_limit: Option<u32>,
     queued_limit: Option<u32>,
@@ -32,7 +32,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn into_settings(self) -> Settings {
+    pub(super) fn into_settings(self) -> Settings {
         let own = Settings::default();
         let span = |ms: Option<Millis>, own| ms.map_or(own, |ms| Span::from_millis(ms.0));
         Settings {

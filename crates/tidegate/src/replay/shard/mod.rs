@@ -1,14 +1,14 @@
 //! The shard's lines.
 
-mod input;
-mod output;
-mod settings;
+pub(super) mod input;
+pub(super) mod output;
+pub(super) mod settings;
 
 #[cfg(test)]
 mod tests;
 
 use serde_json::{Map, Value};
-use tidegate_core::shard::{Input, Output, Shard};
+use tidegate_core::shard::{Input, Output, Settings, Shard};
 
 use super::driver;
 use super::line::told;
@@ -23,7 +23,7 @@ impl driver::Codec for Codec {
 
     fn create(settings: Map<String, Value>) -> Result<(Self, Shard), String> {
         let line: settings::Line = serde_json::from_value(Value::Object(settings)).map_err(|error| told(&error))?;
-        let (settings, stored) = line.read()?;
+        let (settings, stored) = line.read(Settings::default())?;
         Ok((Self, Shard::new(settings, stored)))
     }
 

@@ -40,7 +40,7 @@ pub(in crate::replay) struct Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Session {
+pub(in crate::replay) struct Session {
     id: String,
     #[serde(default)]
     seq: u64,
@@ -99,8 +99,8 @@ fn range(key: &str, ms: Option<(Millis, Millis)>, default: (Span, Span)) -> Resu
 }
 
 impl Line {
-    pub(super) fn read(self) -> Result<(Settings, Option<StoredSession>), String> {
-        let base = Settings::default();
+    /// What it leaves out is as `base` has it.
+    pub(in crate::replay) fn read(self, base: Settings) -> Result<(Settings, Option<StoredSession>), String> {
         let settings = Settings {
             shard: self.shard.unwrap_or(base.shard),
             url: self.url.map_or(base.url, Into::into),
