@@ -18,7 +18,7 @@ const LOG_MAX: usize = 200_000;
 
 /// What a model tells tests and takes from them.
 pub(crate) trait Controlled {
-    /// What `POST` serves besides `script`, `latency` and `reset`.
+    /// What is served besides the usual.
     const MORE: &'static str;
 
     fn tick(&mut self, now: Duration);
@@ -29,8 +29,12 @@ pub(crate) trait Controlled {
     fn forget(&mut self);
     /// False if too many scripts wait already.
     fn force(&mut self, script: &Value) -> Result<bool, String>;
+    /// What only this platform tells; `None` if it is not known.
+    fn read(&self, _what: &str, _asked: &Asked) -> Option<Value> {
+        None
+    }
     /// What only this platform takes; `None` if it is not known.
-    fn more(&mut self, what: &str, asked: Asked) -> Option<Result<Value, &'static str>>;
+    fn more(&mut self, what: &str, asked: Asked) -> Option<Result<Value, String>>;
 }
 
 /// What a request to `/__sandbox/…` carries.
@@ -49,6 +53,14 @@ impl Asked {
     pub(crate) fn id(&self, name: &str) -> Option<u64> {
         let id = self.0.json.get(name)?;
         id.as_u64().or_else(|| id.as_str()?.parse().ok())
+    }
+
+    /// Nothing but these keys is in the body.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), String> {
+        match self.0.json.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => Err(format!("unknown key {key:?}; known are {}", known.join(", "))),
+            None => Ok(()),
+        }
     }
 
     /// Takes a value out of the body.
@@ -85,7 +97,7 @@ fn wrong(status: u16, text: &str) -> Told {
 }
 
 pub(crate) async fn answer<M: Controlled>(shared: &Shared<M>, what: &str, mut request: Request<Incoming>) -> Told {
-    let served = format!("served here: GET stats, log, messages, sizes; POST script, latency, reset, {}", M::MORE);
+    let served = format!("served here: GET stats, log, messages, sizes; POST script, latency, reset; {}", M::MORE);
     let post = match *request.method() {
         Method::GET => false,
         Method::POST => true,
@@ -122,15 +134,24 @@ pub(crate) async fn answer<M: Controlled>(shared: &Shared<M>, what: &str, mut re
             Err(text) => wrong(400, &text),
         },
         (true, _) => {
-            let told = shared.model().more(what, asked);
+            let now = shared.now();
+            let mut model = shared.model();
+            model.tick(now);
+            let told = model.more(what, asked);
+            drop(model);
             shared.news.notify_waiters();
             match told {
                 Some(Ok(value)) => plain(200, &value),
-                Some(Err(text)) => wrong(400, text),
+                Some(Err(text)) => wrong(400, &text),
                 None => wrong(404, &served),
             }
         }
-        _ => wrong(404, &served),
+        (false, _) => {
+            let now = shared.now();
+            let mut model = shared.model();
+            model.tick(now);
+            model.read(what, &asked).map_or_else(|| wrong(404, &served), |told| plain(200, &told))
+        }
     }
 }
 

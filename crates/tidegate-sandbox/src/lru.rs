@@ -24,6 +24,11 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
         self.map.get(key).map(|(_, value)| value)
     }
 
+    /// Looks up a known entry without counting as a use.
+    pub(crate) fn peek_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.map.get_mut(key).map(|(_, value)| value)
+    }
+
     /// Looks up a known entry and counts as a use.
     pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         if !self.map.contains_key(key) {

@@ -21,9 +21,16 @@ pub(crate) trait Platform: Send + Sized + 'static {
     /// What answers are made of.
     type Content: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static;
 
+    /// What its connections share besides the model.
+    type Side: Default + Send + Sync + 'static;
+
+    /// The port is open.
+    fn started(_shared: &Arc<Shared<Self>>, _side: &Arc<Self::Side>, _stopped: &watch::Receiver<bool>) {}
+
     /// Answers one request; an error cuts the connection.
     fn answer(
         shared: Arc<Shared<Self>>,
+        side: Arc<Self::Side>,
         peer: IpAddr,
         request: Request<Incoming>,
     ) -> impl Future<Output = io::Result<Response<Self::Content>>> + Send;
@@ -160,17 +167,17 @@ impl<M> Drop for Handle<M> {
     }
 }
 
-/// Serves the model that `make` builds; it is given the Unix time of the start.
+/// Serves the model that `make` builds; it is given the Unix time of the start, and where it listens.
 pub(crate) fn serve_on<M: Platform>(
     listener: TcpListener,
     wire: Wire,
-    make: impl FnOnce(Duration) -> M,
+    make: impl FnOnce(Duration, SocketAddr) -> M,
 ) -> io::Result<Handle<M>> {
     let addr = listener.local_addr()?;
     let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let micros = |part: Duration| AtomicU64::new(u64::try_from(part.as_micros()).unwrap_or(u64::MAX));
     let shared = Arc::new(Shared {
-        model: Mutex::new(make(unix)),
+        model: Mutex::new(make(unix, addr)),
         scale: if wire.scale.is_finite() { wire.scale.clamp(0.001, 1000.0) } else { 1.0 },
         body_max: wire.body_max,
         started: Instant::now(),
@@ -183,11 +190,18 @@ pub(crate) fn serve_on<M: Platform>(
         turn: AtomicU64::new(0),
     });
     let (stop, stopped) = watch::channel(false);
-    tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
+    let side = Arc::default();
+    M::started(&shared, &side, &stopped);
+    tokio::spawn(accept(listener, Arc::clone(&shared), side, stopped));
     Ok(Handle { addr, shared, stop })
 }
 
-async fn accept<M: Platform>(listener: TcpListener, shared: Arc<Shared<M>>, mut stopped: watch::Receiver<bool>) {
+async fn accept<M: Platform>(
+    listener: TcpListener,
+    shared: Arc<Shared<M>>,
+    side: Arc<M::Side>,
+    mut stopped: watch::Receiver<bool>,
+) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -195,7 +209,8 @@ async fn accept<M: Platform>(listener: TcpListener, shared: Arc<Shared<M>>, mut 
         };
         match accepted {
             Ok((stream, peer)) => {
-                tokio::spawn(connection(stream, peer.ip(), Arc::clone(&shared), stopped.clone()));
+                let side = Arc::clone(&side);
+                tokio::spawn(connection(stream, peer.ip(), Arc::clone(&shared), side, stopped.clone()));
             }
             // Out of descriptors, most likely: others must close first.
             Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -207,14 +222,16 @@ async fn connection<M: Platform>(
     stream: TcpStream,
     peer: IpAddr,
     shared: Arc<Shared<M>>,
+    side: Arc<M::Side>,
     mut stopped: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| M::answer(Arc::clone(&shared), peer, request));
+    let service = service_fn(move |request| M::answer(Arc::clone(&shared), Arc::clone(&side), peer, request));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(Duration::from_secs(600))
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
     tokio::select! {
         // A client that breaks off, and a connection cut on purpose, are no faults of the server.
         _ = served => {}

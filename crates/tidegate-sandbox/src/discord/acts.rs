@@ -36,7 +36,7 @@ impl Model {
             Kind::Me => Answer::ok(&objects::user(bot)),
             Kind::Application => Answer::ok(&objects::application(bot)),
             Kind::Gateway => Answer::ok(&json!({"url": self.settings.gateway.url})),
-            Kind::GatewayBot => self.gateway_bot(),
+            Kind::GatewayBot => Answer::ok(&self.gateway.gateway_bot(bot)),
             Kind::OpenDm => open_dm(case),
             Kind::ReadChannel => self.channel(major),
             Kind::PatchChannel => self.patch_channel(case, major),
@@ -88,17 +88,6 @@ impl Model {
         }
     }
 
-    fn gateway_bot(&self) -> Answer {
-        let gateway = &self.settings.gateway;
-        Answer::ok(&json!({
-            "url": gateway.url, "shards": gateway.shards,
-            "session_start_limit": {
-                "total": gateway.total, "remaining": gateway.remaining, "reset_after": gateway.reset_after_ms,
-                "max_concurrency": gateway.max_concurrency,
-            },
-        }))
-    }
-
     /// A new id, of this moment.
     pub(crate) fn next_id(&mut self) -> u64 {
         self.ids += 1;
@@ -137,7 +126,9 @@ impl Model {
             flow.order.see(number);
         }
         case.entry.message_id = Some(id);
-        message.into()
+        let message = message.into();
+        self.gateway.message(case.entry.bot, "MESSAGE_CREATE", &message);
+        message
     }
 
     pub(crate) fn edit(&mut self, case: &mut Case<'_>, channel: u64, id: u64, author: Author) -> Answer {

@@ -9,7 +9,8 @@ use super::script::Script;
 use crate::control::{Asked, Controlled, value};
 
 impl Controlled for Model {
-    const MORE: &'static str = "webhook";
+    const MORE: &'static str =
+        "GET gateway/stats, gateway/log, gateway/sizes; POST webhook, gateway/dispatch, gateway/bot";
 
     fn tick(&mut self, now: Duration) {
         self.tick(now);
@@ -64,8 +65,15 @@ impl Controlled for Model {
         Script::from_json(script).map(|script| self.script(script))
     }
 
+    fn read(&self, what: &str, asked: &Asked) -> Option<Value> {
+        self.gateway.read(what.strip_prefix("gateway/")?, asked)
+    }
+
     /// `webhook`: `{"webhook":"5","channel":"1"}` or `{"webhook":"5","dead":true}`.
-    fn more(&mut self, what: &str, mut asked: Asked) -> Option<Result<Value, &'static str>> {
+    fn more(&mut self, what: &str, mut asked: Asked) -> Option<Result<Value, String>> {
+        if let Some(what) = what.strip_prefix("gateway/") {
+            return self.gateway.act(what, asked);
+        }
         if what != "webhook" {
             return None;
         }
@@ -80,7 +88,7 @@ impl Controlled for Model {
                 }
                 Some(Ok(json!({"ok": true})))
             }
-            _ => Some(Err(r#"expected {"webhook":ID,"channel":ID} or {"webhook":ID,"dead":true}"#)),
+            _ => Some(Err(r#"expected {"webhook":ID,"channel":ID} or {"webhook":ID,"dead":true}"#.into())),
         }
     }
 }

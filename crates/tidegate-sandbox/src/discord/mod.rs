@@ -1,12 +1,13 @@
-//! A Discord REST API.
+//! A Discord: its REST API and its [Gateway](gateway).
 //!
-//! [`Model`] is the platform in virtual time; [`serve`] puts one behind a port, at `/api/…` and `/api/vN/…`.
+//! [`Model`] is the platform in virtual time; [`serve`] puts one behind a port: the REST API at `/api/…` and
+//! `/api/vN/…`, the Gateway at any path that asks for a WebSocket.
 //!
 //! # Time
 //!
 //! Everything on the wire speaks *platform time*, as with [Telegram](crate::telegram#time): with a scale of 0.1 the 5 s
 //! of a channel's messages are over after half a real second and still told as 5. `X-RateLimit-Reset` and the ids count
-//! platform time from the real moment of the start.
+//! platform time from the real moment of the start. HELLO alone tells real time: libraries beat by their own clock.
 //!
 //! # What can be foreseen
 //!
@@ -21,6 +22,7 @@ mod auth;
 mod call;
 mod control;
 mod gate;
+pub mod gateway;
 mod hooks;
 mod journal;
 mod limits;

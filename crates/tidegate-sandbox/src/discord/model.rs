@@ -9,6 +9,7 @@ use super::address::Address;
 use super::auth::{self, Caller, Owner};
 use super::call::{Answer, Call, Content, Verdict};
 use super::gate::{Bucket, BucketKey, Hidden, HiddenWindow, Overall};
+use super::gateway;
 use super::hooks::{Interaction, Webhook};
 use super::journal::{Journal, LogEntry, Misuse, Tally};
 use super::limits::{Bounds, Limits};
@@ -25,7 +26,7 @@ use crate::tokens::Tokens;
 /// What `GET /gateway` and `GET /gateway/bot` tell.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    /// Where the Gateway is.
+    /// Where the Gateway is; behind a port its own address takes the place of the default.
     pub url: String,
     /// Shards recommended.
     pub shards: u32,
@@ -63,6 +64,8 @@ pub struct Settings {
     pub tokens: Tokens,
     /// What it tells of the Gateway.
     pub gateway: Gateway,
+    /// The Gateway's limits and bounds. Its tokens, start and epoch are those beside it here.
+    pub gateway_judge: gateway::Settings,
     /// The answer of routes without a meaning here.
     pub default_answer: Value,
     /// Unix time, in milliseconds, of the model's moment zero: what ids and `X-RateLimit-Reset` count from.
@@ -76,6 +79,7 @@ impl Default for Settings {
             bounds: Bounds::default(),
             tokens: Tokens::default(),
             gateway: Gateway::default(),
+            gateway_judge: gateway::Settings::default(),
             default_answer: json!({}),
             epoch_unix_ms: 0,
         }
@@ -101,6 +105,7 @@ pub(crate) struct Channel {
 /// - [`stats`](Self::stats), [`log`](Self::log), [`messages`](Self::messages): what tests read.
 pub struct Model {
     pub(crate) settings: Settings,
+    pub(crate) gateway: gateway::Model,
     pub(crate) callers: Lru<Owner, Overall>,
     pub(crate) addresses: Lru<IpAddr, Address>,
     pub(crate) buckets: Lru<BucketKey, Bucket>,
@@ -142,7 +147,14 @@ impl Model {
         if settings.epoch_unix_ms == 0 {
             settings.epoch_unix_ms = EPOCH_UNIX_MS;
         }
+        let judge = gateway::Settings {
+            tokens: settings.tokens.clone(),
+            start: settings.gateway.clone(),
+            epoch_unix_ms: settings.epoch_unix_ms,
+            ..settings.gateway_judge.clone()
+        };
         Self {
+            gateway: gateway::Model::new(judge),
             callers: Lru::new(bounds.callers),
             addresses: Lru::new(bounds.addresses),
             buckets: Lru::new(bounds.buckets),
@@ -165,7 +177,8 @@ impl Model {
     pub fn call(&mut self, now: Duration, call: &Call) -> Verdict {
         let now_us = self.advance(now);
         let route = Route::of(&call.method, &call.path);
-        let caller = Caller::of(call, &self.settings.tokens);
+        // The Gateway takes tokens away.
+        let caller = Caller::of(call, &self.gateway.settings.tokens);
         let unauthorized = caller.is_none_or(|caller| caller == Caller::Nobody && !auth::is_open(&route));
         let caller = caller.unwrap_or(Caller::Nobody);
         let content = call.text("content").or_else(|| call.body.get("data")?.get("content")?.as_str());
@@ -290,6 +303,7 @@ impl Model {
     /// Lets time pass without a call.
     pub fn tick(&mut self, now: Duration) {
         self.advance(now);
+        self.gateway.tick(now);
     }
 
     pub(crate) fn unix_us(&self, now_us: u64) -> u64 {
@@ -305,9 +319,15 @@ impl Model {
         self.scripts.push(script)
     }
 
-    /// Answers 401 to this token from now on.
+    /// Answers 401 to this token from now on; the bot's connections to the Gateway are closed with 4004.
     pub fn revoke(&mut self, token: &str) {
         self.settings.tokens.revoke(token);
+        self.gateway.revoke(token);
+    }
+
+    /// The Gateway's half.
+    pub fn gateway(&mut self) -> &mut gateway::Model {
+        &mut self.gateway
     }
 }
 

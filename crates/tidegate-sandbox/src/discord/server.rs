@@ -1,7 +1,7 @@
 //! A [`Model`] behind a real port.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +12,11 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use super::call::{Answer, Call, Content};
-use super::model::{Model, Settings};
+use super::gateway::wire;
+use super::model::{Gateway, Model, Settings};
 use super::script::Script;
 use super::stats::Stats;
 use crate::control;
@@ -78,7 +80,14 @@ pub async fn serve(addr: SocketAddr, options: Options) -> io::Result<Handle> {
 pub fn serve_on(listener: TcpListener, options: Options) -> io::Result<Handle> {
     let Options { mut settings, scale, latency, latency_jitter, out_of_order, body_max } = options;
     let wire = Wire { scale, latency, latency_jitter, out_of_order, body_max };
-    server::serve_on(listener, wire, |unix| {
+    server::serve_on(listener, wire, |unix, mut addr| {
+        if settings.gateway.url == Gateway::default().url {
+            if addr.ip().is_unspecified() {
+                addr.set_ip(Ipv4Addr::LOCALHOST.into());
+            }
+            settings.gateway.url = format!("ws://{addr}");
+        }
+        settings.gateway_judge.told_scale = scale;
         if settings.epoch_unix_ms == 0 {
             settings.epoch_unix_ms = u64::try_from(unix.as_millis()).unwrap_or(0);
         }
@@ -88,12 +97,21 @@ pub fn serve_on(listener: TcpListener, options: Options) -> io::Result<Handle> {
 
 impl Platform for Model {
     type Content = Full<Bytes>;
+    type Side = wire::Links;
+
+    fn started(shared: &Arc<Shared<Self>>, links: &Arc<wire::Links>, stopped: &watch::Receiver<bool>) {
+        tokio::spawn(wire::pump(Arc::clone(shared), Arc::clone(links), stopped.clone()));
+    }
 
     async fn answer(
         shared: Arc<Shared<Self>>,
+        links: Arc<wire::Links>,
         peer: IpAddr,
         request: Request<Incoming>,
     ) -> io::Result<Response<Full<Bytes>>> {
+        if wire::wants_websocket(&request) {
+            return wire::open(&shared, &links, peer, request);
+        }
         let path = request.uri().path().to_owned();
         if let Some(what) = path.strip_prefix("/__sandbox/") {
             let (status, body) = control::answer(&shared, what, request).await;
@@ -152,6 +170,7 @@ async fn take(shared: &Shared<Model>, mut call: Call) -> io::Result<Response<Ful
     let latency = shared.latency();
     call.answer_after = shared.platform(latency);
     let verdict = shared.model().call(shared.now(), &call);
+    shared.news.notify_waiters();
     let delay = shared.real(verdict.delay).saturating_add(latency);
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;

@@ -175,11 +175,13 @@ impl Model {
         }
     }
 
-    /// Forgets all that happened: windows, bans, messages, figures, log, scripts and webhooks. The clock and the ids go
-    /// on, and so do the log's numbers.
+    /// Forgets all that happened: windows, bans, messages, figures, log, scripts, webhooks and budgets. The clock and
+    /// the ids go on, and so do the log's numbers and the connections to the Gateway.
     pub fn reset(&mut self) {
         let fresh = Self::new(self.settings.clone());
-        let old = std::mem::replace(self, fresh);
+        let mut old = std::mem::replace(self, fresh);
+        old.gateway.reset(self.settings.tokens.clone());
+        self.gateway = old.gateway;
         self.now_us = old.now_us;
         self.zero_us = old.now_us;
         self.ids = old.ids;

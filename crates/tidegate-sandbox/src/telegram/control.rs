@@ -10,7 +10,7 @@ use super::stats::canonical;
 use crate::control::{Asked, Controlled, value};
 
 impl Controlled for Model {
-    const MORE: &'static str = "update";
+    const MORE: &'static str = "POST update";
 
     fn tick(&mut self, now: Duration) {
         self.tick(now);
@@ -77,12 +77,12 @@ impl Controlled for Model {
     }
 
     /// `update`: `{"bot":7,"update":{"message":…}}`.
-    fn more(&mut self, what: &str, mut asked: Asked) -> Option<Result<Value, &'static str>> {
+    fn more(&mut self, what: &str, mut asked: Asked) -> Option<Result<Value, String>> {
         if what != "update" {
             return None;
         }
         let (Some(bot), Some(update @ Value::Object(_))) = (asked.id("bot"), asked.remove("update")) else {
-            return Some(Err(r#"expected {"bot":ID,"update":{…}}"#));
+            return Some(Err(r#"expected {"bot":ID,"update":{…}}"#.into()));
         };
         let id = self.push_update(bot, update);
         Some(Ok(json!({"ok": true, "update_id": id})))

@@ -61,9 +61,11 @@ impl Handle {
 
 impl Platform for Model {
     type Content = Either<Full<bytes::Bytes>, route::Made>;
+    type Side = ();
 
     async fn answer(
         shared: Arc<Shared<Self>>,
+        _: Arc<()>,
         _: IpAddr,
         request: Request<Incoming>,
     ) -> io::Result<Response<Self::Content>> {
@@ -82,7 +84,7 @@ pub async fn serve(addr: SocketAddr, options: Options) -> io::Result<Handle> {
 pub fn serve_on(listener: TcpListener, options: Options) -> io::Result<Handle> {
     let Options { mut settings, scale, latency, latency_jitter, body_max } = options;
     let wire = Wire { scale, latency, latency_jitter, out_of_order: false, body_max };
-    server::serve_on(listener, wire, |unix| {
+    server::serve_on(listener, wire, |unix, _| {
         if settings.epoch_unix_s == 0 {
             settings.epoch_unix_s = unix.as_secs();
         }

@@ -4,6 +4,7 @@
 mod client;
 mod control;
 mod discord;
+mod gateway;
 mod limits;
 mod requests;
 mod updates;

@@ -17,7 +17,11 @@ fn d67_many_who_ask_share_one_fetch() {
     let tide = Tide::far(20);
     let answers = tide.all((0..100).map(|_| gateway()));
     assert_eq!(statuses(&answers), [(200, 100)].into());
-    assert!(answers.iter().all(|answer| answer.json()["url"] == "wss://gateway.discord.gg"));
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.json()["url"].as_str().is_some_and(|url| url.starts_with("ws://127.0.0.1:")))
+    );
     assert!(answers.iter().all(|answer| answer.header("content-type") == Some("application/json")));
     assert!(fetches(&tide) <= 3, "{}", fetches(&tide));
     assert_eq!(tide.ask(&gateway().by(OTHER)).status, 200);

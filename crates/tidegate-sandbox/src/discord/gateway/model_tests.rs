@@ -1,0 +1,140 @@
+//! Timelines: what a bot writes and when, and what it gets.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::discord::gateway::{Event, Kind, To};
+
+pub(crate) const TOKEN: &str = "MTIzNDU2.x.y";
+const GUILDS_AND_MESSAGES: u64 = 1 | 1 << 9;
+
+/// A Gateway, and what it has said.
+pub(crate) struct World {
+    pub(crate) model: Model,
+    pub(crate) now: Duration,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::of(Settings::default())
+    }
+
+    pub(crate) fn of(settings: Settings) -> Self {
+        Self { model: Model::new(settings), now: Duration::ZERO }
+    }
+
+    pub(crate) fn connect_to(&mut self, path: &str, query: &str) -> ConnId {
+        let handshake = Handshake { from: [127, 0, 0, 1].into(), path: path.into(), query: crate::http::form(query) };
+        self.model.connect(self.now, &handshake).unwrap().conn
+    }
+
+    pub(crate) fn connect(&mut self) -> ConnId {
+        self.connect_to("/", "v=10&encoding=json")
+    }
+
+    pub(crate) fn send(&mut self, conn: ConnId, frame: &Value) {
+        self.model.receive(self.now, conn, frame.to_string().as_bytes());
+    }
+
+    pub(crate) fn identify(&mut self, conn: ConnId, shard: [u32; 2]) {
+        let d = json!({"token": TOKEN, "intents": GUILDS_AND_MESSAGES, "shard": shard});
+        self.send(conn, &json!({"op": 2, "d": d}));
+    }
+
+    pub(crate) fn resume(&mut self, conn: ConnId, session: &str, seq: u64) {
+        let d = json!({"token": format!("Bot {TOKEN}"), "session_id": session, "seq": seq});
+        self.send(conn, &json!({"op": 6, "d": d}));
+    }
+
+    pub(crate) fn after(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+        self.model.tick(self.now);
+    }
+
+    /// What has come since the last look, a word each.
+    pub(crate) fn said(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.model.poll()).map(|output| word(&output)).collect()
+    }
+
+    /// A connection with a session, and the session's id.
+    pub(crate) fn live(&mut self, shard: [u32; 2]) -> (ConnId, String) {
+        let conn = self.connect();
+        self.identify(conn, shard);
+        let outputs: Vec<Output> = std::iter::from_fn(|| self.model.poll()).collect();
+        let ready = outputs.into_iter().find_map(|output| match output {
+            Output::Write { frame: Frame { kind: Kind::Dispatch { seq: 1, .. }, text }, .. } => Some(text),
+            _ => None,
+        });
+        let ready: Value = serde_json::from_slice(&ready.expect("READY")).unwrap();
+        (conn, ready["d"]["session_id"].as_str().unwrap().to_owned())
+    }
+
+    pub(crate) fn dispatch(&mut self, count: usize) {
+        for _ in 0..count {
+            let event = Event { name: "MESSAGE_CREATE".into(), d: None, bytes: 600 };
+            self.model.dispatch(self.now, To::default(), &event);
+        }
+    }
+}
+
+fn word(output: &Output) -> String {
+    match output {
+        Output::Write { frame, .. } => match &frame.kind {
+            Kind::Dispatch { seq, event } => format!("{event} {seq}"),
+            Kind::Beat => "beat".into(),
+            Kind::Reconnect => "reconnect".into(),
+            Kind::Invalid { resumable } => format!("invalid {resumable}"),
+            Kind::Hello { interval_ms } => format!("hello {interval_ms}"),
+            Kind::Ack => "ack".into(),
+        },
+        Output::Close { code, twice: false, .. } => format!("close {code}"),
+        Output::Close { code, .. } => format!("close {code} twice"),
+        Output::Cut { .. } => "cut".into(),
+        Output::Freeze { .. } => "freeze".into(),
+    }
+}
+
+#[test]
+fn identify_gives_a_session_and_its_guilds() {
+    let mut world = World::new();
+    let conn = world.connect();
+    world.send(conn, &json!({"op": 1, "d": null}));
+    world.identify(conn, [0, 1]);
+    world.dispatch(2);
+    assert_eq!(
+        world.said(),
+        ["hello 41250", "ack", "READY 1", "GUILD_CREATE 2", "MESSAGE_CREATE 3", "MESSAGE_CREATE 4"]
+    );
+}
+
+#[test]
+fn resume_gives_what_was_missed_and_nothing_else() {
+    let mut world = World::new();
+    let (conn, session) = world.live([0, 1]);
+    world.model.closed(world.now, conn, None);
+    world.dispatch(3);
+    world.after(170_000);
+    let conn = world.connect_to("/resume/", "v=10");
+    world.resume(conn, &session, 3);
+    assert_eq!(world.said(), ["hello 41250", "MESSAGE_CREATE 4", "MESSAGE_CREATE 5", "RESUMED 6"]);
+    assert_eq!((world.model.total.identifies, world.model.total.resumes_elsewhere), (1, 0));
+}
+
+#[test]
+fn a_session_ends_when_it_is_closed_for_good_or_not_resumed_in_time() {
+    for (code, wait_ms, expected) in
+        [(Some(1000), 0, "invalid false"), (Some(1001), 0, "invalid false"), (Some(4000), 180_000, "invalid false")]
+            .into_iter()
+            .chain([(Some(4200), 179_999, "RESUMED 3"), (None, 0, "RESUMED 3")])
+    {
+        let mut world = World::new();
+        let (conn, session) = world.live([0, 1]);
+        world.model.closed(world.now, conn, code);
+        world.after(wait_ms);
+        let conn = world.connect();
+        world.resume(conn, &session, 2);
+        assert_eq!(world.said(), ["hello 41250", expected], "{code:?} {wait_ms}");
+    }
+}
