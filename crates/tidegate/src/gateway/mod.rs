@@ -9,4 +9,5 @@ mod ring;
 mod said;
 mod session;
 mod socket;
+pub(crate) mod upstream;
 pub(crate) mod wire;
