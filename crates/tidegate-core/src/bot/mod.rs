@@ -29,7 +29,7 @@ use self::wire::{Mail, Told};
 use crate::gate::Gate;
 use crate::identify_queue::{Change, IdentifyQueue, SessionStartLimit, Start};
 use crate::send_queue::{self, SendQueue};
-use crate::shard::{self, Shard};
+use crate::shard::{self, Generation, Shard};
 use crate::time::Time;
 
 /// The Gateway side of one bot: its shards, their send queues and the one identify queue.
@@ -47,6 +47,8 @@ pub struct Gateway<S> {
     lines_moved: bool,
     mail: VecDeque<Mail>,
     changes: Vec<Change>,
+    /// The highest number of any connection of a shard that is gone.
+    last_forgotten: Generation,
     outputs: VecDeque<Output<S>>,
 }
 
@@ -66,6 +68,7 @@ impl<S> Gateway<S> {
             lines_moved: false,
             mail: VecDeque::new(),
             changes: Vec::new(),
+            last_forgotten: Generation(0),
             outputs: VecDeque::new(),
         }
     }
@@ -104,7 +107,8 @@ impl<S> Gateway<S> {
             self.outputs.push_back(Output::NotOpened { key });
             return;
         }
-        let shard = Shard::new(settings, stored);
+        let mut shard = Shard::new(settings, stored);
+        shard.number_after(self.last_forgotten);
         self.members.insert(key, Member::new(self.now, shard, self.send_queue_settings.clone()));
     }
 
@@ -119,6 +123,9 @@ impl<S> Gateway<S> {
             } else {
                 self.turns.leave(id, claimant);
             }
+        }
+        if let Some(member) = self.members.get(key) {
+            self.last_forgotten = self.last_forgotten.max(member.shard.last_generation());
         }
         self.members.remove(key);
     }

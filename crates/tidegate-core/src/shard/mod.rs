@@ -128,6 +128,17 @@ impl Shard {
         }
     }
 
+    /// Its connections are numbered from after this one: what was said to a shard of the same name that is gone is not said
+    /// to it.
+    pub(crate) fn number_after(&mut self, generation: Generation) {
+        self.generation = self.generation.max(generation);
+    }
+
+    /// The number of the connection dialled last.
+    pub(crate) fn last_generation(&self) -> Generation {
+        self.generation
+    }
+
     fn emit(&mut self, output: Output) {
         self.outputs.push_back(output);
     }

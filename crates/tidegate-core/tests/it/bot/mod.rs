@@ -2,5 +2,8 @@
 
 mod bounds;
 mod cases;
+mod judge;
 mod sharing;
 mod timeline;
+mod weather;
+mod world;

@@ -21,7 +21,7 @@ fn blow(dice: &mut Dice) -> Event {
 }
 
 /// No connection lives for a minute.
-fn storm(dice: &mut Dice, act: Act) -> Answers {
+pub(crate) fn storm(dice: &mut Dice, act: Act) -> Answers {
     let mut answers = match act {
         Act::Beat | Act::Identify | Act::Resume if dice.roll(4) == 0 => vec![],
         Act::Dial { .. } if dice.roll(8) == 0 => return vec![(dice.roll(3_000), blow(dice))],

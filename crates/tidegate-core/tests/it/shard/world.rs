@@ -9,11 +9,11 @@ use tidegate_core::{Gate, Span, Time};
 use super::queue::{Answer, Queue, SPACING_MS};
 
 /// Heartbeat interval that Discord names in practice.
-pub(super) const BEAT_MS: u64 = 41_250;
+pub(crate) const BEAT_MS: u64 = 41_250;
 
 /// What a shard did to Discord.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     Dial { main: bool },
     Identify,
     Resume,
@@ -23,13 +23,13 @@ pub(super) enum Act {
 
 /// When it did so, and how often it had done so before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct By {
-    pub(super) now_ms: u64,
-    pub(super) count: usize,
+pub(crate) struct By {
+    pub(crate) now_ms: u64,
+    pub(crate) count: usize,
 }
 
 /// What Discord answers, each so many milliseconds later.
-pub(super) type Answers = Vec<(u64, Event)>;
+pub(crate) type Answers = Vec<(u64, Event)>;
 type Script = Box<dyn FnMut(By, Act) -> Answers>;
 
 /// One shard and what it did.
@@ -56,20 +56,20 @@ pub(super) struct World {
     timeouts_ms: Vec<u64>,
 }
 
-pub(super) fn open(delay_ms: u64) -> Answers {
+pub(crate) fn open(delay_ms: u64) -> Answers {
     vec![(delay_ms, Event::Opened), (delay_ms, Event::Hello { interval: Span::from_millis(BEAT_MS) })]
 }
 
-pub(super) fn ready() -> Event {
+pub(crate) fn ready() -> Event {
     Event::Ready { session: "s".into(), resume_url: "wss://r".into(), seq: 1 }
 }
 
-pub(super) fn closed(code: u16) -> Event {
+pub(crate) fn closed(code: u16) -> Event {
     Event::Closed { code: Some(code) }
 }
 
 /// The answers of a Discord in good health.
-pub(super) fn healthy(act: Act) -> Answers {
+pub(crate) fn healthy(act: Act) -> Answers {
     match act {
         Act::Dial { .. } => open(200),
         Act::Identify => vec![(100, ready())],
@@ -79,16 +79,16 @@ pub(super) fn healthy(act: Act) -> Answers {
     }
 }
 
-pub(super) fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings { url: "wss://main".into(), seed: seed(), ..Settings::default() }
 }
 
 /// `TIDEGATE_SEED` replays another run.
-pub(super) fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     std::env::var("TIDEGATE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }
 
-pub(super) fn stored() -> StoredSession {
+pub(crate) fn stored() -> StoredSession {
     StoredSession { id: "s".into(), seq: 1, resume_url: "wss://r".into(), backoff_step: 0, at: Time::ZERO }
 }
 
@@ -263,14 +263,14 @@ impl World {
 }
 
 /// A small generator for scripts: not the one under test.
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(3_037_000_493))
     }
 
-    pub(super) fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
     }
