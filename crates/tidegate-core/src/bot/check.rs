@@ -15,7 +15,8 @@ impl<S> Gateway<S> {
         self.members.check();
         self.turns.check(self.now, |id| self.identify_queue.waits(id));
         let mut grants = BTreeSet::new();
-        for (key, member) in self.members.iter() {
+        for member in self.members.iter() {
+            let key = member.key;
             let waits = self.turns.waits(key.queued(), Claimant::Ours(key));
             assert_eq!(member.shard.in_line(), waits, "every shard in line has a request, and nobody else");
             if let Some(grant) = member.shard.grant() {

@@ -109,11 +109,12 @@ impl<S> Gateway<S> {
         }
         let mut shard = Shard::new(settings, stored);
         shard.number_after(self.last_forgotten);
-        self.members.insert(key, Member::new(self.now, shard, self.send_queue_settings.clone()));
+        self.members.insert(Member::new(self.now, key, shard, self.send_queue_settings.clone()));
     }
 
     fn forget(&mut self, key: ShardKey) {
-        self.tell_shard(key, shard::Input::Stop);
+        let Some(seat) = self.members.seat(key) else { return };
+        self.tell_shard(seat, shard::Input::Stop);
         let (id, claimant) = (key.queued(), Claimant::Ours(key));
         if self.turns.waits(id, claimant) {
             if self.turns.holder(id) == Some(claimant) {
@@ -124,7 +125,7 @@ impl<S> Gateway<S> {
                 self.turns.leave(id, claimant);
             }
         }
-        if let Some(member) = self.members.get(key) {
+        if let Some(member) = self.members.at(seat) {
             self.last_forgotten = self.last_forgotten.max(member.shard.last_generation());
         }
         self.members.remove(key);
@@ -135,7 +136,11 @@ impl<S> Gateway<S> {
         loop {
             if let Some(mail) = self.mail.pop_front() {
                 match mail {
-                    Mail::Shard(key, input) => self.tell_shard(key, input),
+                    Mail::Shard(key, input) => {
+                        if let Some(seat) = self.members.seat(key) {
+                            self.tell_shard(seat, input);
+                        }
+                    }
                     Mail::IdentifyQueue(input) => self.tell_identify_queue(input),
                 }
             } else if self.lines_moved {
@@ -149,10 +154,10 @@ impl<S> Gateway<S> {
     /// Whether somebody was due.
     fn call_next_due(&mut self) -> bool {
         let now = self.now;
-        if let Some((_, key)) = self.members.first_due().filter(|(at, _)| *at <= now) {
-            match self.members.get(key).and_then(|member| member.shard.poll_timeout()) {
-                Some((at, _)) if at <= now => self.tell_shard(key, shard::Input::Tick),
-                Some(_) | None => self.feed_send_queue(key, send_queue::Input::Tick),
+        if let Some((_, seat)) = self.members.first_due().filter(|(at, _)| *at <= now) {
+            match self.members.at(seat).and_then(|member| member.shard.poll_timeout()) {
+                Some((at, _)) if at <= now => self.tell_shard(seat, shard::Input::Tick),
+                Some(_) | None => self.tell_send_queue(seat, send_queue::Input::Tick),
             }
             true
         } else if let Some((_, shard)) = self.turns.first_lapse().filter(|(at, _)| *at <= now) {
@@ -187,13 +192,13 @@ impl<S> Gate for Gateway<S> {
             }
             Input::Forget { key } => self.forget(key),
             Input::Shard { key, input } => {
-                if !io::is_wired(&input) {
-                    self.tell_shard(key, input);
+                if let Some(seat) = self.members.seat(key).filter(|_| !io::is_wired(&input)) {
+                    self.tell_shard(seat, input);
                 }
             }
             Input::SendQueue { key, input } => {
-                if !io::is_send_queue_wired(&input) {
-                    self.feed_send_queue(key, input);
+                if let Some(seat) = self.members.seat(key).filter(|_| !io::is_send_queue_wired(&input)) {
+                    self.tell_send_queue(seat, input);
                 }
             }
             Input::IdentifyQueue(input) => self.outside(input),

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use super::Gateway;
 use super::io::{Output, ShardKey};
-use super::members::Member;
+use super::members::{Member, Seat};
 use super::turns::Claimant;
 use crate::gate::Gate;
 use crate::shard::{self, Event};
@@ -20,9 +20,9 @@ pub(super) enum Mail {
 
 impl<S> Gateway<S> {
     /// Tells a shard something, and its send queue how the connection fares.
-    pub(super) fn tell_shard(&mut self, key: ShardKey, input: shard::Input) {
+    pub(super) fn tell_shard(&mut self, seat: Seat, input: shard::Input) {
         let now = self.now;
-        let Some(member) = self.members.get_mut(key) else { return };
+        let Some(member) = self.members.at_mut(seat) else { return };
         let news = match &input {
             shard::Input::Socket { generation, event } if member.shard.living() == Some(*generation) => {
                 event_news(event)
@@ -33,46 +33,51 @@ impl<S> Gateway<S> {
             && member.opened != member.shard.living()
         {
             member.opened = member.shard.living();
-            tell_send_queue(&mut self.outputs, now, (key, member), send_queue::Input::Opened);
+            tell_send_queue(&mut self.outputs, now, member, send_queue::Input::Opened);
         }
         member.shard.handle(now, input);
         let mut next = member.shard.poll_output();
         while let Some(output) = next {
-            self.carry_out(key, output);
-            next = self.members.get_mut(key).and_then(|member| member.shard.poll_output());
+            self.carry_out(seat, output);
+            next = self.members.at_mut(seat).and_then(|member| member.shard.poll_output());
         }
         if let Some(news) = news {
-            let live = self.members.get(key).is_some_and(|member| member.shard.status() == shard::Status::Live);
-            match news {
-                News::Ready if live => self.tell_send_queue(key, send_queue::Input::Ready),
-                News::Ready | News::Opened => {}
-                News::Closed(code) => self.tell_send_queue(key, send_queue::Input::Closed { code }),
-            }
+            self.pass_on(seat, &news);
         }
-        self.members.reindex(key);
+        self.members.reindex(seat);
     }
 
-    /// Tells a send queue something, without looking when it is due next.
-    fn tell_send_queue(&mut self, key: ShardKey, input: send_queue::Input<S>) {
-        let Some(member) = self.members.get_mut(key) else { return };
-        tell_send_queue(&mut self.outputs, self.now, (key, member), input);
+    fn pass_on(&mut self, seat: Seat, news: &News) {
+        let Some(member) = self.members.at_mut(seat) else { return };
+        let input = match news {
+            News::Ready if member.shard.status() == shard::Status::Live => send_queue::Input::Ready,
+            News::Ready | News::Opened => return,
+            News::Closed(code) => send_queue::Input::Closed { code: *code },
+        };
+        tell_send_queue(&mut self.outputs, self.now, member, input);
     }
 
-    pub(super) fn feed_send_queue(&mut self, key: ShardKey, input: send_queue::Input<S>) {
-        self.tell_send_queue(key, input);
-        self.members.reindex(key);
+    pub(super) fn tell_send_queue(&mut self, seat: Seat, input: send_queue::Input<S>) {
+        let Some(member) = self.members.at_mut(seat) else { return };
+        tell_send_queue(&mut self.outputs, self.now, member, input);
+        self.members.reindex(seat);
     }
 
-    fn carry_out(&mut self, key: ShardKey, output: shard::Output) {
+    fn carry_out(&mut self, seat: Seat, output: shard::Output) {
+        let Some(member) = self.members.at_mut(seat) else { return };
+        let key = member.key;
         match &output {
-            shard::Output::Beat { .. } | shard::Output::Resume { .. } => self.direct(key),
-            shard::Output::Identify { .. } => {
-                self.direct(key);
-                let grant = self.members.get(key).and_then(|member| member.shard.grant()).map(queued);
-                self.mail
-                    .push_back(Mail::IdentifyQueue(identify_queue::Input::Identified { shard: key.queued(), grant }));
+            shard::Output::Beat { .. } | shard::Output::Resume { .. } => {
+                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Direct);
             }
-            shard::Output::Close { .. } => self.tell_send_queue(key, send_queue::Input::Closed { code: None }),
+            shard::Output::Identify { .. } => {
+                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Direct);
+                let (shard, grant) = (key.queued(), member.shard.grant().map(queued));
+                self.mail.push_back(Mail::IdentifyQueue(identify_queue::Input::Identified { shard, grant }));
+            }
+            shard::Output::Close { .. } => {
+                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Closed { code: None });
+            }
             shard::Output::RequestGrant => self.request(key),
             shard::Output::ReleaseGrant { grant, unused } => self.release(key, queued(*grant), *unused),
             shard::Output::Connect { .. }
@@ -83,10 +88,6 @@ impl<S> Gateway<S> {
             | shard::Output::Note(_) => {}
         }
         self.outputs.push_back(Output::Shard { key, output });
-    }
-
-    fn direct(&mut self, key: ShardKey) {
-        self.tell_send_queue(key, send_queue::Input::Direct);
     }
 
     fn request(&mut self, key: ShardKey) {
@@ -181,12 +182,12 @@ impl<S> Gateway<S> {
 fn tell_send_queue<S>(
     outputs: &mut VecDeque<Output<S>>,
     now: Time,
-    (key, member): (ShardKey, &mut Member<S>),
+    member: &mut Member<S>,
     input: send_queue::Input<S>,
 ) {
     member.send_queue.handle(now, input);
     while let Some(output) = member.send_queue.poll_output() {
-        outputs.push_back(Output::SendQueue { key, output });
+        outputs.push_back(Output::SendQueue { key: member.key, output });
     }
 }
 
