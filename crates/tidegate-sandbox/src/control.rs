@@ -55,6 +55,11 @@ impl Asked {
         id.as_u64().or_else(|| id.as_str()?.parse().ok())
     }
 
+    /// The body.
+    pub(crate) fn body(&self) -> &serde_json::Map<String, Value> {
+        &self.0.json
+    }
+
     /// Nothing but these keys is in the body.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), String> {
         match self.0.json.keys().find(|key| !known.contains(&key.as_str())) {

@@ -57,7 +57,14 @@ impl Model {
                 None => unknown_message(),
             },
             Kind::DeleteMessage => match case.route.message {
-                Some(id) => self.delete(major, id),
+                Some(id) => {
+                    let answer = self.delete(major, id);
+                    if answer.status == 204 {
+                        let gone = json!({"id": id.to_string(), "channel_id": major.to_string()});
+                        self.gateway.message(bot, "MESSAGE_DELETE", &gone);
+                    }
+                    answer
+                }
                 None => unknown_message(),
             },
             Kind::BulkDelete => self.bulk_delete(case, major),
@@ -150,7 +157,10 @@ impl Model {
         case.entry.message_id = Some(id);
         let edited_unix_ms = Some(self.unix_ms(case.now_us));
         let (author, webhook) = (author.user, author.webhook);
-        Answer::ok(&objects::message(&Shown { id, channel, author, webhook, content: &content, edited_unix_ms }).into())
+        let shown = Shown { id, channel, author, webhook, content: &content, edited_unix_ms };
+        let message = objects::message(&shown).into();
+        self.gateway.message(case.entry.bot, "MESSAGE_UPDATE", &message);
+        Answer::ok(&message)
     }
 
     pub(crate) fn read(&self, channel: u64, id: u64, author: Author) -> Answer {

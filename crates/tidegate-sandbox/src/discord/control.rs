@@ -9,8 +9,8 @@ use super::script::Script;
 use crate::control::{Asked, Controlled, value};
 
 impl Controlled for Model {
-    const MORE: &'static str =
-        "GET gateway/stats, gateway/log, gateway/sizes; POST webhook, gateway/dispatch, gateway/bot";
+    const MORE: &'static str = "GET gateway/stats, gateway/log, gateway/connections, gateway/sizes; POST webhook, gateway/bot, gateway/dispatch, \
+         gateway/load, gateway/now, gateway/random, gateway/settings, gateway/weather";
 
     fn tick(&mut self, now: Duration) {
         self.tick(now);

@@ -1,19 +1,30 @@
 //! `/__sandbox/gateway/…`: what tests read and force over HTTP.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::dispatch::{Event, To};
+use super::load::Load;
 use super::model::Model;
+use super::random::Random;
+use super::weather::{Act, Weather};
 use crate::control::{Asked, value};
 
 /// Dispatches that one request may ask for.
-const COUNT_MAX: u64 = 100_000;
+const COUNT_MAX: u64 = 10_000;
 
 impl Model {
     /// `GET gateway/stats`, `gateway/log`, `gateway/sizes`.
     pub(crate) fn read(&self, what: &str, asked: &Asked) -> Option<Value> {
         match what {
             "stats" => Some(value(&self.stats())),
+            "connections" => {
+                let (bot, open) = (asked.number("bot"), asked.get("open").is_some());
+                let all = self.connections().into_iter();
+                let wanted = all.filter(|it| bot.is_none_or(|bot| it.bot == bot) && !(open && it.ended));
+                Some(json!({"connections": wanted.map(|it| value(&it)).collect::<Vec<_>>()}))
+            }
             "sizes" => Some(value(&self.sizes())),
             "log" => {
                 let (bot, conn, kind) = (asked.number("bot"), asked.number("conn"), asked.get("what"));
@@ -37,6 +48,11 @@ impl Model {
         match what {
             "dispatch" => Some(self.act_dispatch(&mut asked)),
             "bot" => Some(self.act_bot(&asked)),
+            "weather" => Some(self.act_weather(&asked)),
+            "random" => Some(self.act_random(&asked)),
+            "now" => Some(self.act_now(&mut asked)),
+            "load" => Some(self.act_load(&asked)),
+            "settings" => Some(self.act_settings(&asked)),
             _ => None,
         }
     }
@@ -63,6 +79,76 @@ impl Model {
             }
         }
         Ok(json!({"ok": true, "sessions": sessions.len()}))
+    }
+
+    /// A rule, or `{"weather":[…]}` with several.
+    fn act_weather(&mut self, asked: &Asked) -> Result<Value, String> {
+        let rules = match asked.body().get("weather") {
+            Some(Value::Array(rules)) => rules.clone(),
+            _ => vec![Value::Object(asked.body().clone())],
+        };
+        for rule in rules.iter().map(Weather::from_json).collect::<Result<Vec<_>, _>>()? {
+            if !self.scripts.push(rule) {
+                return Err("too many rules wait already".into());
+            }
+        }
+        Ok(json!({"ok": true}))
+    }
+
+    fn act_random(&mut self, asked: &Asked) -> Result<Value, String> {
+        asked.only(&["seed", "live_mean_ms", "live", "connect_permille", "connect", "answer_permille", "answer"])?;
+        let random = Random::from_json(asked.body())?;
+        self.random(random);
+        Ok(json!({"ok": true}))
+    }
+
+    /// `{"bot":ID,"shard":N,"do":…}`.
+    fn act_now(&mut self, asked: &mut Asked) -> Result<Value, String> {
+        asked.only(&["bot", "shard", "do"])?;
+        let act = Act::from_json(&asked.remove("do").unwrap_or_default())?;
+        let to = asked.to()?;
+        Ok(json!({"ok": true, "connections": self.strike_now(to, &act)}))
+    }
+
+    /// `{"bot":ID,"shard":N,"per_second":N,"bytes_min":N,"bytes_max":N,"for_ms":N}`.
+    fn act_load(&mut self, asked: &Asked) -> Result<Value, String> {
+        asked.only(&["bot", "shard", "per_second", "bytes_min", "bytes_max", "for_ms"])?;
+        let bytes = |name: &str, usual: u64| usize::try_from(asked.id(name).unwrap_or(usual)).unwrap_or(0);
+        let load = Load {
+            to: asked.to()?,
+            per_second: asked.id("per_second").ok_or("\"per_second\" is missing: a number")?,
+            bytes: (bytes("bytes_min", 300), bytes("bytes_max", 2000)),
+            lasts: Duration::from_millis(asked.id("for_ms").ok_or("\"for_ms\" is missing: how long, in ms")?),
+        };
+        if self.begin(load) { Ok(json!({"ok": true})) } else { Err("too many streams run already".into()) }
+    }
+
+    /// Numbers of the judge: what is left out stays.
+    fn act_settings(&mut self, asked: &Asked) -> Result<Value, String> {
+        asked.only(&[
+            "heartbeat_interval_ms",
+            "heartbeat_close",
+            "session_keep_ms",
+            "identify_spacing_ms",
+            "frames",
+            "guilds",
+            "members",
+        ])?;
+        let small = |name: &str| asked.id(name).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        let ms = |name: &str| asked.id(name).map(Duration::from_millis);
+        let (settings, none) = (&mut self.settings, Duration::from_millis(1));
+        let limits = &mut settings.limits;
+        limits.heartbeat_interval = ms("heartbeat_interval_ms").unwrap_or(limits.heartbeat_interval).max(none);
+        limits.session_keep = ms("session_keep_ms").unwrap_or(limits.session_keep);
+        limits.identify_spacing = ms("identify_spacing_ms").unwrap_or(limits.identify_spacing);
+        limits.frames.count = small("frames").unwrap_or(limits.frames.count);
+        if let Some(code) = asked.id("heartbeat_close") {
+            let code = u16::try_from(code).ok().filter(|code| (4000..=4014).contains(code));
+            limits.heartbeat_close = code.ok_or("\"heartbeat_close\" is 4000 to 4014")?;
+        }
+        settings.guilds = small("guilds").unwrap_or(settings.guilds);
+        settings.members = small("members").unwrap_or(settings.members);
+        Ok(json!({"ok": true}))
     }
 
     /// `{"bot":ID,"total":N,"remaining":N,"reset_after_ms":N,"max_concurrency":N,"shards":N,"denied_intents":BITS,

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::model::Model;
 use super::objects;
-use super::output::Kind;
 use crate::discord::snowflake;
 
 /// Whose sessions get an event.
@@ -95,10 +94,7 @@ impl Model {
         let before = session.ring_bytes;
         session.keep(frame.clone(), bounds.ring.max(1), bounds.ring_bytes.saturating_sub(self.ring_bytes));
         self.ring_bytes = self.ring_bytes - before + session.ring_bytes;
-        let (bot, conn) = (session.bot, session.conn);
-        if let Some(conn) = conn {
-            debug_assert!(matches!(frame.kind, Kind::Dispatch { .. }), "a session's frames are dispatches");
-            self.count(bot, |figures| figures.dispatches += 1);
+        if let Some(conn) = session.conn {
             self.write(conn, frame);
         }
     }

@@ -75,12 +75,12 @@ struct Envelope<'a> {
 impl Incoming {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Undecodable> {
         let text = std::str::from_utf8(bytes).map_err(|_| Undecodable)?;
-        let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|_| Undecodable)?;
+        let envelope: Envelope<'_> = object(text)?;
         let d = envelope.d.map_or("null", RawValue::get);
         Ok(match envelope.op {
             1 => serde_json::from_str::<Option<u64>>(d).map(|_| Self::Beat).map_err(|_| Undecodable)?,
-            2 => Self::Identify(serde_json::from_str(d).map_err(|_| Undecodable)?),
-            6 => Self::Resume(serde_json::from_str(d).map_err(|_| Undecodable)?),
+            2 => Self::Identify(object(d)?),
+            6 => Self::Resume(object(d)?),
             8 => Self::Members(Members::read(d).ok_or(Undecodable)?),
             3 => Self::command(3, d)?,
             4 => Self::command(4, d)?,
@@ -95,6 +95,14 @@ impl Incoming {
     fn command(op: u8, d: &str) -> Result<Self, Undecodable> {
         if d.starts_with('{') { Ok(Self::Command(op)) } else { Err(Undecodable) }
     }
+}
+
+/// Reads an object; serde would take a list of its values as well.
+fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Undecodable> {
+    if !text.trim_start().starts_with('{') {
+        return Err(Undecodable);
+    }
+    serde_json::from_str(text).map_err(|_| Undecodable)
 }
 
 impl Members {

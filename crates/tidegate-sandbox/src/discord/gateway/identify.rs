@@ -1,12 +1,13 @@
 //! IDENTIFY and RESUME.
 
-use super::conn::{Conn, ConnId, Stage};
+use super::conn::{Conn, ConnId, Stage, Todo};
 use super::figures::GatewayEntry;
 use super::frame::{self, Identify, Resume};
 use super::model::{DEAD_PATH, Model, RESUME_PATH};
 use super::objects::{self, Ready};
 use super::output::{Frame, Kind};
 use super::session::{self, Session};
+use super::weather::{Act, Moment};
 use crate::discord::auth::bot_id;
 use crate::time::micros;
 
@@ -80,8 +81,27 @@ impl Model {
             }
             Ok(since_us) => {
                 self.count(bot, |figures| figures.see_spacing(since_us));
-                self.ready(conn, bot, shard, intents);
+                self.answer(conn, Moment::Identify, Todo::Ready { shard, intents, dead_resume_url: false });
             }
+        }
+    }
+
+    /// Answers an IDENTIFY or RESUME, if the weather lets it.
+    fn answer(&mut self, conn: ConnId, on: Moment, mut todo: Todo) {
+        let mut weather = self.weather_at(on, conn, "");
+        if weather == Some(Act::DeadResumeUrl) {
+            weather = None;
+            if let Todo::Ready { dead_resume_url, .. } = &mut todo {
+                *dead_resume_url = true;
+            }
+        }
+        let bot = self.conns.get(&conn.0).map_or(0, |it| it.bot);
+        match self.or_later(conn, weather, todo) {
+            Some(Todo::Ready { shard, intents, dead_resume_url }) => {
+                self.ready(conn, bot, shard, intents, dead_resume_url);
+            }
+            Some(Todo::Resume { session, seq }) => self.take_up(conn, session, seq),
+            Some(Todo::Hello | Todo::Act(_)) | None => {}
         }
     }
 
@@ -119,7 +139,7 @@ impl Model {
         }
     }
 
-    fn ready(&mut self, conn: ConnId, bot: u64, shard: (u32, u32), intents: u64) {
+    pub(crate) fn ready(&mut self, conn: ConnId, bot: u64, shard: (u32, u32), intents: u64, dead_resume_url: bool) {
         if self.sessions.len() >= self.settings.bounds.sessions.max(1) {
             let detached = self.sessions.iter().filter(|(_, session)| session.conn.is_none());
             match detached.min_by_key(|(_, session)| session.until_us).map(|(number, _)| *number) {
@@ -134,8 +154,7 @@ impl Model {
         let Some(it) = self.conns.get_mut(&conn.0) else { return };
         it.stage = Stage::Live(number);
         let version = it.version;
-        let path =
-            if self.sessions.get(&number).is_some_and(|it| it.dead_resume_url) { DEAD_PATH } else { RESUME_PATH };
+        let path = if dead_resume_url { DEAD_PATH } else { RESUME_PATH };
         let (url, guilds) = (format!("{}{path}", self.settings.start.url), self.settings.guilds);
         let id = session::id(number, self.settings.seed);
         let d = objects::ready(&Ready { version, bot, session: &id, resume_url: &url, shard, guilds });
@@ -149,6 +168,8 @@ impl Model {
                 self.emit(number, &event, &objects::guild(guild, bot, members, epoch));
             }
         }
+        self.weather_after(Moment::Ready, conn);
+        self.random_fate(conn);
     }
 
     pub(crate) fn resume(&mut self, conn: ConnId, asked: &Resume) {
@@ -177,12 +198,15 @@ impl Model {
         if let Some(other) = other {
             self.close(other, 4000, "The session was resumed elsewhere.");
         }
-        self.take_up(conn, number, seq);
+        self.answer(conn, Moment::Resume, Todo::Resume { session: number, seq });
     }
 
     /// Gives the connection its session, and what it missed of it.
-    fn take_up(&mut self, conn: ConnId, number: u64, seq: u64) {
-        let Some(session) = self.sessions.get_mut(&number) else { return };
+    pub(crate) fn take_up(&mut self, conn: ConnId, number: u64, seq: u64) {
+        let Some(session) = self.sessions.get_mut(&number) else {
+            // It ended while its RESUME waited.
+            return self.invalid(conn, false, "unknown session");
+        };
         let bot = session.bot;
         let Some(missed) = session.since(seq) else {
             self.forget_session(number);
@@ -196,7 +220,6 @@ impl Model {
         self.count(bot, |figures| {
             figures.resumed += 1;
             figures.replayed += missed.len() as u64;
-            figures.dispatches += missed.len() as u64;
         });
         for frame in missed {
             self.write(conn, frame);
@@ -204,6 +227,8 @@ impl Model {
         self.note_conn(conn, "resumed", "");
         let d = r#"{"_trace":["sandbox"]}"#;
         self.emit(number, &"RESUMED".into(), d);
+        self.weather_after(Moment::Resumed, conn);
+        self.random_fate(conn);
     }
 
     /// Op 9: the connection carries nothing any more, and may IDENTIFY or RESUME anew.

@@ -15,19 +15,29 @@ mod figures;
 mod frame;
 mod identify;
 mod limits;
+mod load;
 mod minute;
 mod model;
 pub(crate) mod objects;
 mod output;
+mod random;
 mod receive;
 mod session;
 mod stats;
+mod weather;
+mod weather_json;
 pub(crate) mod wire;
 
 pub use conn::{Compress, ConnId, Handshake};
 pub use dispatch::{Event, To};
 pub use figures::{Figures, GatewayEntry};
 pub use limits::{Bounds, Limits, Settings};
+pub use load::Load;
 pub use model::{Accepted, Model, Refused};
 pub use output::{Frame, Kind, Output};
+pub use random::Random;
 pub use stats::{BotStats, ConnStats, GatewaySizes, GatewayStats};
+pub use weather::{Act, Moment, Weather};
+
+#[cfg(test)]
+mod rules_tests;

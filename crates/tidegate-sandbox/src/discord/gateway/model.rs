@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::time::Duration;
 
 use super::bot::Bot;
-use super::conn::{Compress, Conn, ConnId, Handshake, Stage};
+use super::conn::{Compress, Conn, ConnId, Handshake, Stage, Todo};
 use super::figures::{Figures, GatewayEntry};
 use super::limits::Settings;
-use super::minute::Minute;
+use super::load::Running;
 use super::output::{Frame, Kind, Output};
+use super::random::Random;
 use super::session::Session;
-use crate::discord::window::Rolling;
+use super::stats::ConnStats;
+use super::weather::{Act, Moment, Weather};
 use crate::lru::Lru;
+use crate::scripts::Scripts;
 use crate::time::micros;
 
 /// A connection that was let in.
@@ -38,6 +41,7 @@ pub struct Refused {
 pub(crate) enum Due {
     Conn(u64),
     Session(u64),
+    Load(u64),
 }
 
 /// A Gateway that keeps its limits.
@@ -63,6 +67,11 @@ pub struct Model {
     pub(crate) ring_bytes: usize,
     pub(crate) timers: BinaryHeap<Reverse<(u64, Due)>>,
     pub(crate) outputs: VecDeque<Output>,
+    pub(crate) scripts: Scripts<Weather>,
+    pub(crate) random: Random,
+    pub(crate) loads: BTreeMap<u64, Running>,
+    /// Connections that have ended, oldest first.
+    pub(crate) ended: VecDeque<ConnStats>,
     pub(crate) total: Figures,
     pub(crate) log: VecDeque<GatewayEntry>,
     pub(crate) log_seq: u64,
@@ -81,6 +90,10 @@ impl Model {
             ring_bytes: 0,
             timers: BinaryHeap::new(),
             outputs: VecDeque::new(),
+            scripts: Scripts::new(settings.bounds.scripts),
+            random: Random::new(settings.seed),
+            loads: BTreeMap::new(),
+            ended: VecDeque::new(),
             total: Figures::default(),
             log: VecDeque::new(),
             log_seq: 0,
@@ -99,30 +112,21 @@ impl Model {
         }
         self.numbers += 1;
         let conn = ConnId(self.numbers);
-        let opened = Conn {
-            version: handshake.version(),
-            by_resume_url: handshake.path.starts_with(RESUME_PATH),
-            opened_us: self.now_us,
-            stage: Stage::Fresh,
-            bot: 0,
-            shard: None,
-            beat_by_us: u64::MAX,
-            last_beat_us: self.now_us,
-            worst_beat_gap_us: 0,
-            minute: Minute::default(),
-            presence: Rolling::default(),
-            frames: 0,
-            last_op: 0,
-            armed_us: u64::MAX,
-        };
-        self.conns.insert(conn.0, opened);
+        let by_resume_url = handshake.path.starts_with(RESUME_PATH);
+        self.conns.insert(conn.0, Conn::new(handshake, by_resume_url, self.now_us));
+        let weather = self.weather_at(Moment::Connect, conn, &handshake.path);
+        if let Some(Act::Refuse { status, body }) = weather {
+            self.conns.remove(&conn.0);
+            self.total.forced += 1;
+            return Err(self.refuse(status, &body));
+        }
         self.total.connections += 1;
         self.note(GatewayEntry { conn: conn.0, what: "open", ..GatewayEntry::default() });
         if !(6..=10).contains(&handshake.version()) {
             self.close(conn, 4012, "Invalid API version.");
         } else if handshake.get("encoding").is_some_and(|encoding| encoding != "json") {
             self.close(conn, 4012, "JSON alone is served here.");
-        } else {
+        } else if let Some(Todo::Hello) = self.or_later(conn, weather, Todo::Hello) {
             self.hello(conn);
         }
         Ok(Accepted { conn, compress: handshake.compress() })
@@ -143,7 +147,7 @@ impl Model {
         let patience_us = micros(Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX));
         let beat_by_us = self.now_us.saturating_add(patience_us);
         if let Some(it) = self.conns.get_mut(&conn.0) {
-            it.beat_by_us = beat_by_us;
+            it.beat_by_us = if it.silent { u64::MAX } else { beat_by_us };
             it.last_beat_us = self.now_us;
         }
         self.write(conn, Frame::plain(Kind::Hello { interval_ms }));
@@ -157,6 +161,7 @@ impl Model {
         let told = code.unwrap_or(1006);
         self.count(it.bot, |figures| *figures.client_closes.entry(told).or_default() += 1);
         self.note(GatewayEntry { what: "closed", code: Some(told), ..GatewayEntry::of(conn, &it) });
+        self.gone(conn, &it, Some(told));
         self.left(&it, !matches!(code, Some(1000 | 1001)));
     }
 
@@ -172,6 +177,7 @@ impl Model {
             match due {
                 Due::Conn(number) => self.conn_due(ConnId(number), at_us),
                 Due::Session(number) => self.session_due(number),
+                Due::Load(number) => self.load_due(number),
             }
         }
         self.now_us = self.now_us.max(now_us);
@@ -190,8 +196,20 @@ impl Model {
     fn conn_due(&mut self, conn: ConnId, at_us: u64) {
         let Some(it) = self.conns.get_mut(&conn.0).filter(|it| it.armed_us == at_us) else { return };
         it.armed_us = u64::MAX;
-        if it.beat_by_us <= self.now_us {
-            self.close(conn, self.settings.limits.heartbeat_close, "Session timed out.");
+        let late = it.beat_by_us <= self.now_us;
+        // An op 9 may have come before the late answer.
+        let asking = it.stage == Stage::Asking;
+        let todo = it.take_due(self.now_us).filter(|todo| asking || !todo.is_answer());
+        let bot = it.bot;
+        match todo {
+            Some(Todo::Hello) => self.hello(conn),
+            Some(Todo::Ready { shard, intents, dead_resume_url }) => {
+                self.ready(conn, bot, shard, intents, dead_resume_url);
+            }
+            Some(Todo::Resume { session, seq }) => self.take_up(conn, session, seq),
+            Some(Todo::Act(act)) => self.happen(conn, &act),
+            None if late => self.close(conn, self.settings.limits.heartbeat_close, "Session timed out."),
+            None => {}
         }
         self.arm(conn);
     }
@@ -218,14 +236,26 @@ impl Model {
             self.cut(conn);
             return;
         }
+        let Some(it) = self.conns.get_mut(&conn.0).filter(|it| !it.silent) else { return };
+        if let Kind::Dispatch { seq, .. } = frame.kind {
+            it.seqs = Some((it.seqs.map_or(seq, |(first, _)| first), seq));
+        }
+        let bot = it.bot;
+        if matches!(frame.kind, Kind::Dispatch { .. }) {
+            self.count(bot, |figures| figures.dispatches += 1);
+        }
         self.outputs.push_back(Output::Write { conn, frame });
     }
 
     /// Closes a connection; what becomes of its session is by the code.
     pub(crate) fn close(&mut self, conn: ConnId, code: u16, reason: &'static str) {
+        self.close_by(conn, code, reason, false);
+    }
+
+    pub(crate) fn close_by(&mut self, conn: ConnId, code: u16, reason: &'static str, twice: bool) {
         let Some(it) = self.conns.remove(&conn.0) else { return };
         self.ended(conn, &it, code, reason);
-        self.outputs.push_back(Output::Close { conn, code, reason, twice: false });
+        self.outputs.push_back(Output::Close { conn, code, reason, twice });
         self.left(&it, !matches!(code, 4003..=4007 | 4009..=4014));
     }
 
@@ -239,6 +269,7 @@ impl Model {
     fn ended(&mut self, conn: ConnId, it: &Conn, code: u16, note: &'static str) {
         self.count(it.bot, |figures| *figures.closes.entry(code).or_default() += 1);
         self.note(GatewayEntry { what: "close", code: Some(code), note, ..GatewayEntry::of(conn, it) });
+        self.gone(conn, it, Some(code));
     }
 
     /// A connection is gone; its session goes too, or waits to be resumed.
@@ -303,4 +334,4 @@ pub(crate) const DEAD_PATH: &str = "/dead";
 
 #[cfg(test)]
 #[path = "model_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -138,3 +138,125 @@ fn a_session_ends_when_it_is_closed_for_good_or_not_resumed_in_time() {
         assert_eq!(world.said(), ["hello 41250", expected], "{code:?} {wait_ms}");
     }
 }
+
+#[test]
+fn what_cannot_be_resumed_is_told_at_once() {
+    let mut world = World::new();
+    let (conn, session) = world.live([0, 1]);
+    world.dispatch(3);
+    world.said();
+    world.model.closed(world.now, conn, None);
+    let mut tries = |session: &str, seq: u64| {
+        let conn = world.connect();
+        world.resume(conn, session, seq);
+        world.said().split_off(1)
+    };
+    assert_eq!(tries("no such session", 1), ["invalid false"]);
+    assert_eq!(tries(&session.replace('0', "1"), 1), ["invalid false"]);
+    assert_eq!(tries(&session, 6), ["close 4007"]);
+    assert_eq!(tries(&session, 5), ["invalid false"], "a wrong seq ends a session");
+}
+
+#[test]
+fn the_ring_keeps_so_much_and_no_more() {
+    let bounds = super::super::Bounds { ring: 5, ..Default::default() };
+    for (seq, expected) in [(9, "invalid false"), (10, "MESSAGE_CREATE 11")] {
+        let mut world = World::of(Settings { bounds, ..Settings::default() });
+        let (conn, session) = world.live([0, 1]);
+        world.model.closed(world.now, conn, None);
+        world.dispatch(13);
+        assert!(world.model.sizes().ring_bytes < 5 * 800);
+        let conn = world.connect();
+        world.resume(conn, &session, seq);
+        assert_eq!(world.said()[1], expected, "{seq}");
+    }
+    let mut world = World::of(Settings {
+        bounds: super::super::Bounds { ring_bytes: 3000, ..Default::default() },
+        ..Settings::default()
+    });
+    for shard in 0..4 {
+        world.live([shard, 4]);
+        world.after(5000);
+    }
+    world.dispatch(50);
+    assert!(world.model.sizes().ring_bytes <= 3000, "{:?}", world.model.sizes());
+}
+
+#[test]
+fn a_session_that_is_taken_up_elsewhere_leaves_its_connection() {
+    let mut world = World::new();
+    let (first, session) = world.live([0, 1]);
+    let second = world.connect();
+    world.resume(second, &session, 2);
+    assert_eq!(world.said(), ["hello 41250", "close 4000", "RESUMED 3"]);
+    world.send(first, &json!({"op": 1, "d": null}));
+    world.dispatch(1);
+    assert_eq!(world.said(), ["MESSAGE_CREATE 4"]);
+}
+
+#[test]
+fn connections_sessions_outputs_log_and_bots_are_bounded() {
+    let bounds =
+        super::super::Bounds { connections: 3, sessions: 2, outputs: 20, log: 10, bots: 2, ..Default::default() };
+    let mut world = World::of(Settings { bounds, ..Settings::default() });
+    let (a, _) = world.live([0, 3]);
+    world.after(5000);
+    world.live([1, 3]);
+    world.after(5000);
+    let third = world.connect();
+    let handshake = Handshake { from: [127, 0, 0, 1].into(), path: "/".into(), query: Vec::new() };
+    assert_eq!(world.model.connect(world.now, &handshake).unwrap_err().status, 503);
+    world.identify(third, [2, 3]);
+    assert_eq!(world.said(), ["hello 41250", "close 4000"], "all sessions have connections");
+    world.model.closed(world.now, a, None);
+    world.after(5000);
+    let third = world.connect();
+    world.identify(third, [2, 3]);
+    assert_eq!(world.said(), ["hello 41250", "READY 1", "GUILD_CREATE 2"], "the one without a connection made room");
+    world.dispatch(100);
+    assert_eq!(world.said().len(), 22, "whoever reads too slowly is cut");
+    assert_eq!(world.model.log().count(), 10);
+    assert_eq!(world.model.stats().total.closes[&1006], 2);
+    for bot in 1..10 {
+        world.model.bot(bot);
+    }
+    assert_eq!(world.model.sizes().bots, 2);
+}
+
+#[test]
+fn a_reset_forgets_the_past_and_keeps_the_present() {
+    let mut world = World::new();
+    world.live([0, 1]);
+    world.after(1000);
+    world.model.reset(crate::tokens::Tokens::default());
+    world.dispatch(1);
+    assert_eq!(world.said(), ["MESSAGE_CREATE 3"]);
+    let stats = world.model.stats();
+    assert_eq!((stats.at_ms, stats.total.identifies, stats.bots[0].remaining, stats.open.len()), (0, 0, 1000, 1));
+}
+
+#[test]
+fn thousands_of_idle_shards_make_nothing_but_beats() {
+    const SHARDS: u32 = 2_000;
+    let settings = Settings { guilds: 0, ..Settings::default() };
+    let mut world = World::of(settings);
+    world.model.bot(123456).max_concurrency = 1000;
+    world.model.bot(123456).total = 10_000;
+    let mut conns = Vec::new();
+    for shard in 0..SHARDS {
+        if shard == 1000 {
+            world.after(5000);
+        }
+        conns.push(world.live([shard, SHARDS]).0);
+    }
+    let timers = world.model.sizes().timers;
+    for _ in 0..20 {
+        world.after(41_250);
+        for conn in &conns {
+            world.model.receive(world.now, *conn, br#"{"op":1,"d":1}"#);
+        }
+        assert_eq!(world.said().len(), conns.len());
+    }
+    assert_eq!(world.model.stats().total.closes.len(), 0);
+    assert_eq!((world.model.sizes().timers, world.model.sizes().connections), (timers, 2000));
+}

@@ -9,6 +9,7 @@ use super::minute::Class;
 use super::model::Model;
 use super::objects;
 use super::output::{Frame, Kind};
+use super::weather::Moment;
 use crate::time::micros;
 
 /// Members in one chunk.
@@ -41,6 +42,9 @@ impl Model {
         }
         if in_minute > rate.count {
             return self.close(conn, 4008, "Rate limited.");
+        }
+        if let Some(act) = self.weather_at(Moment::Frame(op), conn, "") {
+            return self.happen(conn, &act);
         }
         match read {
             Err(reason) => self.close(conn, 4002, reason),
@@ -78,9 +82,11 @@ impl Model {
         if it.beat_by_us != u64::MAX {
             it.beat_by_us = now_us.saturating_add(patience_us);
         }
-        let bot = it.bot;
+        let (bot, deaf) = (it.bot, it.deaf);
         self.count(bot, |figures| figures.worst_beat_gap_ms = figures.worst_beat_gap_ms.max(gap_us / 1000));
-        self.write(conn, Frame::plain(Kind::Ack));
+        if !deaf {
+            self.write(conn, Frame::plain(Kind::Ack));
+        }
         self.arm(conn);
     }
 

@@ -22,8 +22,6 @@ pub(crate) struct Session {
     pub(crate) conn: Option<ConnId>,
     /// Without a connection it ends then.
     pub(crate) until_us: u64,
-    /// The dispatches came in a connection that never carries them again.
-    pub(crate) dead_resume_url: bool,
 }
 
 impl Session {
@@ -38,7 +36,6 @@ impl Session {
             ring_bytes: 0,
             conn: Some(conn),
             until_us: u64::MAX,
-            dead_resume_url: false,
         }
     }
 

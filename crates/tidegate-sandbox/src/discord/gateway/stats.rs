@@ -5,12 +5,15 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::conn::{Conn, ConnId};
 use super::figures::{Figures, GatewayEntry};
 use super::model::Model;
+use super::random::Random;
+use crate::scripts::Scripts;
 use crate::time::micros;
 
-/// A connection that is open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A connection, open or ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ConnStats {
     /// Its number.
     pub conn: u64,
@@ -18,12 +21,19 @@ pub struct ConnStats {
     pub bot: u64,
     /// `[id, count]`.
     pub shard: Option<(u32, u32)>,
-    /// How long it has been open.
+    /// When it opened.
+    pub opened_ms: u64,
+    /// How long it has been open, or was.
     pub age_ms: u64,
+    /// It has ended.
+    pub ended: bool,
+    /// The code with which it ended, 1006 without a close frame; none if it was frozen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<u16>,
     /// It carries a session.
     pub live: bool,
-    /// The `s` of the last dispatch.
-    pub seq: Option<u64>,
+    /// The `s` of the first and the last dispatch written.
+    pub seqs: Option<(u64, u64)>,
     /// Frames that came.
     pub frames: u64,
     /// Most frames in any minute.
@@ -87,30 +97,61 @@ pub struct GatewaySizes {
     pub timers: usize,
     /// Lines of the log.
     pub log: usize,
+    /// Rules of weather.
+    pub scripts: usize,
+    /// Streams of messages.
+    pub loads: usize,
+    /// Ended connections.
+    pub ended: usize,
 }
 
 const OPEN_MAX: usize = 1000;
+/// Ended connections that are remembered.
+const ENDED_MAX: usize = 10_000;
 
 impl Model {
     /// All figures as of the last input.
     pub fn stats(&self) -> GatewayStats {
         let mut bots: Vec<BotStats> = self.bots.iter().map(|(id, _)| self.bot_stats(*id)).collect();
         bots.sort_by(|a, b| a.bot.cmp(&b.bot));
-        let open = self.conns.iter().take(OPEN_MAX).map(|(number, it)| ConnStats {
-            conn: *number,
+        let open = self.conns.iter().take(OPEN_MAX).map(|(number, it)| self.conn_stats(ConnId(*number), it));
+        let at_ms = self.now_us.saturating_sub(self.zero_us) / 1000;
+        GatewayStats { at_ms, total: self.total.clone(), bots, open: open.collect() }
+    }
+
+    fn conn_stats(&self, conn: ConnId, it: &Conn) -> ConnStats {
+        ConnStats {
+            conn: conn.0,
             bot: it.bot,
             shard: it.shard,
+            opened_ms: it.opened_us.saturating_sub(self.zero_us) / 1000,
             age_ms: (self.now_us - it.opened_us) / 1000,
+            ended: false,
+            code: None,
             live: it.session().is_some(),
-            seq: it.session().and_then(|session| Some(self.sessions.get(&session)?.seq)),
+            seqs: it.seqs,
             frames: it.frames,
             worst_minute: it.minute.worst.all,
             worst_minute_queued: it.minute.worst.queued,
             worst_minute_subscriptions: it.minute.worst.subscriptions,
             worst_beat_gap_ms: it.worst_beat_gap_us / 1000,
-        });
-        let at_ms = self.now_us.saturating_sub(self.zero_us) / 1000;
-        GatewayStats { at_ms, total: self.total.clone(), bots, open: open.collect() }
+        }
+    }
+
+    /// Remembers a connection that has ended.
+    pub(crate) fn gone(&mut self, conn: ConnId, it: &Conn, code: Option<u16>) {
+        if self.ended.len() >= ENDED_MAX {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(ConnStats { ended: true, code, ..self.conn_stats(conn, it) });
+    }
+
+    /// Connections by their number: the last 10,000 that have ended, and those that are open.
+    pub fn connections(&self) -> Vec<ConnStats> {
+        let open = self.conns.iter().map(|(number, it)| self.conn_stats(ConnId(*number), it));
+        let mut all: Vec<ConnStats> = self.ended.iter().copied().chain(open).collect();
+        all.sort_by_key(|it| it.conn);
+        all
     }
 
     fn bot_stats(&self, id: u64) -> BotStats {
@@ -172,15 +213,23 @@ impl Model {
             outputs: self.outputs.len(),
             timers: self.timers.len(),
             log: self.log.len(),
+            scripts: self.scripts.len(),
+            loads: self.loads.len(),
+            ended: self.ended.len(),
         }
     }
 
-    /// Forgets figures, log, budgets and what became of tokens; connections and sessions stay, and the log's numbers go on.
+    /// Forgets figures, log, budgets, weather, streams and what became of tokens; connections and sessions stay, and the
+    /// log's numbers go on.
     pub(crate) fn reset(&mut self, tokens: crate::tokens::Tokens) {
         self.settings.tokens = tokens;
         self.zero_us = self.now_us;
         self.total = Figures::default();
         self.log = VecDeque::new();
+        self.ended = VecDeque::new();
+        self.loads.clear();
+        self.scripts = Scripts::new(self.settings.bounds.scripts);
+        self.random = Random::new(self.settings.seed);
         let ids: Vec<u64> = self.bots.iter().map(|(id, _)| *id).collect();
         for id in ids {
             let (now_us, start, guilds) = (self.now_us, self.settings.start.clone(), self.settings.bounds.guilds);

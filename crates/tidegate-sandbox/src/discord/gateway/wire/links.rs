@@ -1,6 +1,7 @@
 //! From the model's outputs to the tasks that write them.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use crate::discord::Model;
 use crate::discord::gateway::{ConnId, Output};
 use crate::server::Shared;
 
-/// Messages that wait to be written on one connection; whoever reads so slowly is cut.
-const WAITING_MAX: usize = 16_384;
+/// Messages that wait to be written on one connection, and their bytes; whoever reads so slowly is cut.
+const WAITING_MAX: usize = 32_768;
+const WAITING_BYTES_MAX: usize = 32 << 20;
 
 /// The connections that stand.
 #[derive(Default)]
@@ -21,12 +23,15 @@ pub(crate) struct Links {
 
 struct Sender {
     outputs: mpsc::Sender<Output>,
+    bytes: Arc<AtomicUsize>,
     dead: Arc<Notify>,
 }
 
 /// A task's end of a link.
 pub(crate) struct Link {
     pub(crate) outputs: mpsc::Receiver<Output>,
+    /// Bytes that wait in it.
+    pub(crate) bytes: Arc<AtomicUsize>,
     /// The connection is to end at once, even in the middle of a write.
     pub(crate) dead: Arc<Notify>,
 }
@@ -38,9 +43,9 @@ impl Links {
 
     pub(crate) fn join(&self, conn: ConnId) -> Link {
         let (sender, outputs) = mpsc::channel(WAITING_MAX);
-        let dead = Arc::new(Notify::new());
-        self.lock().insert(conn, Sender { outputs: sender, dead: Arc::clone(&dead) });
-        Link { outputs, dead }
+        let (bytes, dead) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+        self.lock().insert(conn, Sender { outputs: sender, bytes: Arc::clone(&bytes), dead: Arc::clone(&dead) });
+        Link { outputs, bytes, dead }
     }
 
     pub(crate) fn leave(&self, conn: ConnId) {
@@ -49,13 +54,15 @@ impl Links {
 
     /// Hands an output on; false if the connection cannot take it.
     fn hand(&self, output: Output) -> bool {
-        let (conn, last) = match output {
-            Output::Write { conn, .. } => (conn, false),
-            Output::Close { conn, .. } | Output::Cut { conn } | Output::Freeze { conn } => (conn, true),
-        };
+        let conn = output.conn();
+        let last = matches!(output, Output::Close { .. } | Output::Cut { .. });
         let mut links = self.lock();
         let Some(link) = links.get(&conn) else { return true };
-        let sent = link.outputs.try_send(output).is_ok();
+        let before = match &output {
+            Output::Write { frame, .. } => link.bytes.fetch_add(frame.text.len(), Ordering::Relaxed),
+            _ => 0,
+        };
+        let sent = before < WAITING_BYTES_MAX && link.outputs.try_send(output).is_ok();
         if !sent {
             link.dead.notify_one();
         }

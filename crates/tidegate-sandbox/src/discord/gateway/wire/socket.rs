@@ -1,6 +1,7 @@
 //! One WebSocket.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -88,7 +89,10 @@ async fn write(socket: &mut Socket, writer: &mut Writer, link: &mut Link, first:
     let mut output = first;
     loop {
         match output {
-            Output::Write { frame, .. } => socket.feed(writer.message(&frame.text)?).await.ok()?,
+            Output::Write { frame, .. } => {
+                link.bytes.fetch_sub(frame.text.len(), Ordering::Relaxed);
+                socket.feed(writer.message(&frame.text)?).await.ok()?;
+            }
             Output::Close { code, reason, twice, .. } => {
                 say_goodbye(socket, code, reason, twice).await;
                 return None;
