@@ -4,8 +4,6 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::dispatch::To;
 use super::model::{Due, Model};
 use super::objects;
@@ -28,16 +26,12 @@ pub struct Load {
 
 pub(crate) struct Running {
     load: Load,
-    /// Messages but for the id with which each begins.
-    bodies: Vec<String>,
     began_us: u64,
     sent: u64,
 }
 
 /// Streams at once.
 pub(crate) const LOADS_MAX: usize = 64;
-/// Bodies that a stream takes turns with.
-const BODIES: u64 = 64;
 /// Messages come in batches this far apart.
 const STEP_US: u64 = 5_000;
 
@@ -52,19 +46,8 @@ impl Model {
         if self.loads.len() >= LOADS_MAX {
             return false;
         }
-        let (least, most) = (load.bytes.0.clamp(300, 4000), load.bytes.1.clamp(300, 4000));
-        let span = most.saturating_sub(least) as u64 + 1;
-        let bodies = (0..BODIES).map(|number| {
-            let more = usize::try_from(mix(number) % span).unwrap_or(0);
-            let filler = objects::filler(number, 1, 1, least + more, 0);
-            let mut message: Value = serde_json::from_str(&filler).unwrap_or_default();
-            if let Some(message) = message.as_object_mut() {
-                message.remove("id");
-            }
-            message.to_string().get(1..).unwrap_or_default().to_owned()
-        });
         let load = Load { per_second: load.per_second.min(1_000_000), ..load };
-        let running = Running { load, bodies: bodies.collect(), began_us: self.now_us, sent: 0 };
+        let running = Running { load, began_us: self.now_us, sent: 0 };
         self.numbers += 1;
         self.loads.insert(self.numbers, running);
         self.timers.push(Reverse((self.now_us.saturating_add(STEP_US), Due::Load(self.numbers))));
@@ -79,12 +62,13 @@ impl Model {
         let event: Arc<str> = "MESSAGE_CREATE".into();
         let sessions = self.sessions_of(load.to);
         let unix_ms = self.settings.epoch_unix_ms.saturating_add(self.now_us / 1000);
+        let (least, most) = (load.bytes.0.clamp(300, 4000), load.bytes.1.clamp(300, 4000));
+        let span = most.saturating_sub(least) as u64 + 1;
         while running.sent < due {
             running.sent += 1;
             let id = snowflake::at(unix_ms, running.sent);
-            let index = usize::try_from(running.sent % BODIES).unwrap_or(0);
-            let Some(body) = running.bodies.get(index) else { break };
-            let d = format!("{{\"id\":\"{id}\",{body}");
+            let more = usize::try_from(mix(running.sent) % span).unwrap_or(0);
+            let d = objects::filler(id, 1, 1, least + more, unix_ms);
             for session in &sessions {
                 self.emit(*session, &event, &d);
             }

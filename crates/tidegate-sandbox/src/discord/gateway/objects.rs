@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::session::mix;
 use crate::discord::{objects, snowflake};
 
 /// Ids of a shard's guilds; that of number 0 of shard 0 is 1, the guild of the REST half.
@@ -105,25 +106,35 @@ pub(crate) fn members(bot: u64, count: usize, epoch_unix_ms: u64) -> Vec<Value> 
     std::iter::once(bot).chain(people).take(count).map(|id| objects::member(id, epoch_unix_ms)).collect()
 }
 
-/// A message of about `bytes` bytes as an event shows it.
+const WORDS: [&str; 64] = [
+    "the", "of", "and", "to", "in", "is", "you", "that", "it", "he", "was", "for", "on", "are", "as", "with", "his",
+    "they", "at", "be", "this", "have", "from", "or", "one", "had", "by", "word", "but", "not", "what", "all", "were",
+    "we", "when", "your", "can", "said", "there", "use", "an", "each", "which", "she", "do", "how", "their", "if",
+    "will", "up", "other", "about", "out", "many", "then", "them", "these", "so", "some", "her", "would", "make",
+    "like", "him",
+];
+
+/// A message of about `bytes` bytes as an event shows it, no two with the same words.
 pub(crate) fn filler(id: u64, channel: u64, guild: u64, bytes: usize, unix_ms: u64) -> String {
-    let mut message = json!({
-        "id": id.to_string(), "channel_id": channel.to_string(), "guild_id": guild.to_string(), "type": 0,
-        "author": {"id": "4194311", "username": "someone", "discriminator": "0", "avatar": null},
-        "content": "", "timestamp": snowflake::timestamp(unix_ms), "edited_timestamp": null, "tts": false,
-        "mention_everyone": false, "mentions": [], "mention_roles": [], "attachments": [], "embeds": [],
-        "pinned": false, "flags": 0, "components": [],
-    });
-    // Words that differ, so that no compression makes nothing of them.
-    let bare = message.to_string().len();
-    let mut content = String::with_capacity(bytes);
-    let mut state = id;
-    while bare + content.len() < bytes.min(1 << 16) {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        content.push(char::from(b"etaoinshrdlu cmfwyp "[usize::try_from(state >> 33).unwrap_or(0) % 20]));
+    let timestamp = snowflake::timestamp(unix_ms);
+    let mut message = format!(
+        r#"{{"id":"{id}","channel_id":"{channel}","guild_id":"{guild}","type":0,"timestamp":"{timestamp}","author":{AUTHOR},{REST},"content":""#
+    );
+    let (bytes, fixed) = (bytes.min(1 << 16), message.len());
+    let mut drawn = 0;
+    while message.len() + 2 < bytes {
+        drawn += 1;
+        let mut bits = mix(id ^ mix(drawn));
+        for _ in 0..10 {
+            message.push_str(WORDS.get(usize::try_from(bits & 63).unwrap_or(0)).copied().unwrap_or_default());
+            message.push(' ');
+            bits >>= 6;
+        }
     }
-    if let Some(message) = message.as_object_mut() {
-        message.insert("content".into(), content.into());
-    }
-    message.to_string()
+    message.truncate(bytes.saturating_sub(2).max(fixed));
+    message.push_str("\"}");
+    message
 }
+
+const AUTHOR: &str = r#"{"id":"4194311","username":"someone","discriminator":"0","global_name":null,"avatar":null}"#;
+const REST: &str = r#""edited_timestamp":null,"tts":false,"mention_everyone":false,"mentions":[],"mention_roles":[],"attachments":[],"embeds":[],"pinned":false,"flags":0,"components":[]"#;

@@ -20,8 +20,8 @@ impl Writer {
     pub(crate) fn new(compress: Compress) -> Option<Self> {
         Some(match compress {
             Compress::None => Self::Plain,
-            Compress::Zlib => Self::Zlib(Box::new(Zlib::new(Compression::new(6), true))),
-            Compress::Zstd => Self::Zstd(Box::new(zstd::stream::write::Encoder::new(Vec::new(), 3).ok()?)),
+            Compress::Zlib => Self::Zlib(Box::new(Zlib::new(Compression::fast(), true))),
+            Compress::Zstd => Self::Zstd(Box::new(zstd::stream::write::Encoder::new(Vec::new(), 1).ok()?)),
         })
     }
 

@@ -12,8 +12,8 @@ use crate::discord::gateway::{ConnId, Output};
 use crate::server::Shared;
 
 /// Messages that wait to be written on one connection, and their bytes; whoever reads so slowly is cut.
-const WAITING_MAX: usize = 32_768;
-const WAITING_BYTES_MAX: usize = 32 << 20;
+const WAITING_MAX: usize = 262_144;
+const WAITING_BYTES_MAX: usize = 128 << 20;
 
 /// The connections that stand.
 #[derive(Default)]
