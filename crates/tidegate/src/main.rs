@@ -62,7 +62,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Serves fake platforms that keep the published limits and punish whoever breaks them
+    /// Serves fake platforms that keep the published limits and punish whoever breaks them (docs/sandbox.md: how tests
+    /// drive them over `/__sandbox/…`)
     Sandbox {
         /// Where the fake Telegram listens; 127.0.0.1:9000 where neither is named
         #[arg(long, value_name = "ADDRESS")]
