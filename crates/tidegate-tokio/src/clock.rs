@@ -37,6 +37,11 @@ impl Clock {
         Duration::from_micros(scaled(span.as_micros(), self.scale, WHOLE))
     }
 
+    /// The platform time that passes in a length of real time.
+    pub fn platform(&self, real: Duration) -> Span {
+        Span::from_micros(scaled(micros(real), WHOLE, self.scale))
+    }
+
     /// The real time left until a platform moment, rounded up.
     pub fn until(&self, moment: Time) -> Duration {
         self.real(moment.since(self.now())) + Duration::from_micros(1)

@@ -20,9 +20,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyper::body::Incoming;
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, HeaderValue, USER_AGENT};
 use hyper::http::request::Parts;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode, Uri};
 use tidegate_core::discord::{Route, RouteKind};
 use tidegate_core::governor::Input;
 use tidegate_core::policy::Policy;
@@ -143,6 +143,21 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
     let known = (surfaces.policy.as_ref(), &shared.config);
     let (facts, payload) = Facts::read(known, route, &head, &asked, body, &mut buffered).await?;
     Ok(crate::governed::serve(connection, bot, surfaces, head, facts, (payload, buffered)).await)
+}
+
+/// `GET /gateway/bot` for tidegate itself, as Discord answers it.
+pub(crate) async fn gateway_bot(connection: &Connection, token: &Token, authorization: HeaderValue) -> Reply {
+    const AGENT: &str = concat!("DiscordBot (https://github.com/tidegate/tidegate, ", env!("CARGO_PKG_VERSION"), ")");
+    let shared = &connection.shared;
+    let Some(bot) = shared.discord.common.bots.find(token) else { return answer::busy() };
+    if bot.0.standing.is_open(shared.clock.now()) {
+        return answer::unauthorized();
+    }
+    let (mut head, ()) = Request::new(()).into_parts();
+    head.uri = Uri::from_static("/api/v10/gateway/bot");
+    head.headers.insert(AUTHORIZATION, authorization);
+    head.headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+    gateway::serve(connection, &bot.0, &head, true).await
 }
 
 /// Whose call it is. Malformed tokens and bots that are not served never leave.

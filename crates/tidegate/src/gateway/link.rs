@@ -11,8 +11,8 @@ use super::ring::{Position, Ring};
 /// What the task of a bot's socket is told.
 #[derive(Clone, Debug)]
 pub(crate) enum Tell {
-    /// Hand on what is in the ring from there on.
-    Follow { ring: Arc<Ring>, from: Position },
+    /// Hand on what is in the ring from there on. `begins`: READY is the first of it.
+    Follow { ring: Arc<Ring>, from: Position, begins: bool },
     /// Say RESUMED once all that has come so far was handed on. `seq` is the last one's number.
     Resumed { at: Position, seq: u64 },
     /// Say that the session is gone: op 9 false.

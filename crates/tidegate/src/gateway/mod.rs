@@ -1,13 +1,27 @@
 //! The Gateway proxy: Discord's protocol of events, towards bots and towards Discord.
+//!
+//! ```text
+//! bot ⇄ guest (socket, attachment) ⇄ fleet: session, ring, gates ⇄ upstream ⇄ Discord
+//! ```
+//!
+//! A bot's connection and Discord's session have lives of their own: what Discord sends goes into the shard's ring, and a
+//! bot reads from there.
 
-#![allow(dead_code, unused_imports, reason = "the parts are here before what serves by them")]
+#![allow(dead_code, reason = "the admin port reads it")]
 
 mod attachment;
 mod close;
+mod depot;
+mod door;
+pub(crate) mod fleet;
+mod guest;
 mod link;
 mod ring;
 mod said;
-mod session;
+pub(crate) mod session;
 mod socket;
 pub(crate) mod upstream;
 pub(crate) mod wire;
+
+pub(crate) use self::depot::Fleets;
+pub(crate) use self::door::{is_asked_for, serve};

@@ -44,7 +44,13 @@ pub(crate) struct Identify {
     pub(crate) d: Bytes,
     /// Stands for the data where it is compared.
     pub(crate) digest: u64,
-    /// What the bot's own calls over HTTP carry.
+    pub(crate) identity: Identity,
+}
+
+/// A bot's token, as it wrote it and as its calls over HTTP carry it. It cannot be printed.
+#[derive(Clone)]
+pub(crate) struct Identity {
+    pub(crate) written: Arc<str>,
     pub(crate) authorization: HeaderValue,
 }
 
@@ -52,6 +58,7 @@ pub(crate) struct Identify {
 #[derive(Clone, Debug)]
 pub(crate) struct Resume {
     pub(crate) token: Token,
+    pub(crate) identity: Identity,
     pub(crate) session: Box<str>,
     pub(crate) seq: u64,
 }
@@ -111,7 +118,7 @@ fn identify(d: &str) -> Result<Identify, Close> {
         shard: Option<&'a RawValue>,
     }
     let data: Data<'_> = serde_json::from_str(d).map_err(|_| Close::BAD_IDENTIFY)?;
-    let (token, authorization) = token(&data.token)?;
+    let (token, identity) = token(&data.token)?;
     let key = match data.shard.map(RawValue::get) {
         None | Some("null") => ShardKey { id: 0, count: 1 },
         Some(shard) => {
@@ -123,17 +130,17 @@ fn identify(d: &str) -> Result<Identify, Close> {
         }
     };
     let d = without(d, "compress").ok_or(Close::BAD_IDENTIFY)?;
-    Ok(Identify { token, key, digest: keyed(&*d), d: d.into(), authorization })
+    Ok(Identify { token, key, digest: keyed(&*d), d: d.into(), identity })
 }
 
 /// A bot's token is written with and without `Bot `; both are one bot.
-fn token(written: &str) -> Result<(Token, HeaderValue), Close> {
+fn token(written: &str) -> Result<(Token, Identity), Close> {
     let bare = written.trim().trim_start_matches("Bot ");
     let full = format!("Bot {bare}");
     let token = Token::discord(&full).ok_or(Close::BAD_TOKEN)?;
     let mut authorization = HeaderValue::try_from(full).map_err(|_| Close::BAD_TOKEN)?;
     authorization.set_sensitive(true);
-    Ok((token, authorization))
+    Ok((token, Identity { written: written.into(), authorization }))
 }
 
 /// An object without one of its members.
@@ -157,8 +164,8 @@ fn resume(d: &str) -> Result<Resume, Close> {
         seq: u64,
     }
     let data: Data<'_> = serde_json::from_str(d).map_err(|_| Close::BAD_RESUME)?;
-    let (token, _) = token(&data.token)?;
-    Ok(Resume { token, session: data.session_id, seq: data.seq })
+    let (token, identity) = token(&data.token)?;
+    Ok(Resume { token, identity, session: data.session_id, seq: data.seq })
 }
 
 /// `None` where it names no guild: then it is a command like any other, and Discord's to judge.
@@ -202,6 +209,12 @@ fn subscribe_one(d: &str) -> Option<Kind> {
 impl fmt::Debug for Identify {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identify").field("token", &self.token).field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
     }
 }
 

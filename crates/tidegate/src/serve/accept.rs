@@ -92,14 +92,19 @@ async fn hand_over(
 /// The thread of the bot that a request names: in its path (Telegram) or its `Authorization` (Discord).
 fn thread_of(words: &[u8], threads: usize) -> usize {
     const AUTHORIZATION: &[u8] = b"authorization:";
+    /// A WebSocket names its bot later. Its key is another each time, so that they are spread.
+    const KEY: &[u8] = b"sec-websocket-key:";
     let path = words.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     let in_path = path.split(|byte| *byte == b'/').find(|part| part.starts_with(b"bot"));
     let bot = in_path.or_else(|| {
-        let mut lines = words.split(|byte| *byte == b'\n');
-        lines.find_map(|line| {
-            let (name, value) = line.split_at_checked(AUTHORIZATION.len())?;
-            name.eq_ignore_ascii_case(AUTHORIZATION).then_some(value.trim_ascii())
-        })
+        let header = |wanted: &[u8]| {
+            let mut lines = words.split(|byte| *byte == b'\n');
+            lines.find_map(|line| {
+                let (name, value) = line.split_at_checked(wanted.len())?;
+                name.eq_ignore_ascii_case(wanted).then_some(value.trim_ascii())
+            })
+        };
+        header(AUTHORIZATION).or_else(|| header(KEY))
     });
     let bot = bot.unwrap_or_default();
     // FNV-1a: it spreads well and needs no key, for a wrong guess costs nothing but balance.

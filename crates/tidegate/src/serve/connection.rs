@@ -19,7 +19,7 @@ use super::{Connection, Shared};
 use crate::proxy::body::Body;
 use crate::proxy::client::Attended;
 use crate::proxy::upstream::Upstream;
-use crate::{discord, telegram};
+use crate::{discord, gateway, telegram};
 
 /// Room for what stands beside a request line and headers of the largest sizes.
 const SLACK: usize = 4 << 10;
@@ -52,12 +52,14 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
         .max_headers(MOST_HEADERS)
         .max_buf_size((bounds.header_block + bounds.target_max + SLACK).max(8 << 10));
     let mut drain = shared.drain.begun();
-    let connection = Connection::new(Arc::clone(&shared), upstream, client);
+    let place = Arc::new(place);
+    let connection = Connection::new(Arc::clone(&shared), upstream, client, &place);
     let service = service_fn(move |request: Request<Incoming>| {
         let connection = Arc::clone(&connection);
         Attended::new(async move { Ok::<_, Infallible>(route(connection, request).await) })
     });
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(Socket::new(stream, shared)), service));
+    let io = TokioIo::new(Socket::new(stream, shared));
+    let mut serving = pin!(builder.serve_connection(io, service).with_upgrades());
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
         () = drain.wait() => {
@@ -82,7 +84,12 @@ async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Respo
     if discord::is_ours(path) {
         return discord::serve(connection, request).await;
     }
-    let served = "served here: /api/… (Discord), /bot<token>/<method> and /file/bot<token>/<path> (Telegram)";
+    if gateway::is_asked_for(&request) {
+        let refused = |status| json(status, "no WebSocket: a handshake as RFC 6455 has it is needed");
+        return gateway::serve(&connection, request).unwrap_or_else(refused);
+    }
+    let served = "served here: /api/… and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \
+                  (Telegram)";
     json(StatusCode::NOT_FOUND, served)
 }
 

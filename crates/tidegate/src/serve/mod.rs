@@ -8,17 +8,19 @@ mod socket;
 mod unread;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use tidegate_tokio::Clock;
 
 pub(crate) use self::drain::Drain;
+pub(crate) use self::socket::Socket;
 use crate::bots::{Bot, Token};
 use crate::config::{Config, ConfigFlags};
+use crate::gateway::Fleets;
 use crate::governed::edge::Edge;
-use crate::proxy::budget::Budget;
+use crate::proxy::budget::{Budget, Reserved};
 use crate::proxy::upstream::{Upstream, tls};
 use crate::{admin, config, discord};
 
@@ -33,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) started: Instant,
     pub(crate) telegram: Edge,
     pub(crate) discord: discord::Edge,
+    pub(crate) fleets: Fleets,
     pub(crate) buffers: Arc<Budget>,
     pub(crate) connections: Arc<Budget>,
     pub(crate) drain: Drain,
@@ -45,11 +48,18 @@ pub(crate) struct Connection {
     pub(crate) client: IpAddr,
     /// The last token seen on it, so that it is hashed once.
     token: Mutex<Option<Token>>,
+    /// Its place among the connections that there may be.
+    place: Weak<Reserved>,
 }
 
 impl Connection {
-    fn new(shared: Arc<Shared>, upstream: Upstream, client: IpAddr) -> Arc<Self> {
-        Arc::new(Self { shared, upstream, client, token: Mutex::default() })
+    fn new(shared: Arc<Shared>, upstream: Upstream, client: IpAddr, place: &Arc<Reserved>) -> Arc<Self> {
+        Arc::new(Self { shared, upstream, client, token: Mutex::default(), place: Arc::downgrade(place) })
+    }
+
+    /// Keeps its place for as long as it is held. `None` once the connection has ended.
+    pub(crate) fn place(&self) -> Option<Arc<Reserved>> {
+        self.place.upgrade()
     }
 
     pub(crate) fn known(&self, written: &str, test: bool) -> Option<Token> {
@@ -63,7 +73,7 @@ impl Connection {
 }
 
 impl Shared {
-    fn new(config: Config) -> anyhow::Result<Self> {
+    fn new(config: Config, tls: &rustls::ClientConfig) -> anyhow::Result<Self> {
         let clock = Clock::new(config.time_scale);
         Ok(Self {
             clock,
@@ -71,6 +81,7 @@ impl Shared {
             telegram: Edge::new(&config.telegram.api, &config.telegram.policy, clock, &config.bounds)
                 .context("telegram.api has no host")?,
             discord: discord::Edge::new(&config, clock).context("discord.api has no host")?,
+            fleets: Fleets::new(&config, clock, tls.clone()),
             buffers: Budget::new(config.bounds.buffer_total),
             connections: Budget::new(config.bounds.connections_max),
             drain: Drain::default(),
@@ -105,7 +116,7 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen on {} (admin)", config.admin))?;
     operators.set_nonblocking(true)?;
     let admin = operators.local_addr()?;
-    let shared = Arc::new(Shared::new(config)?);
+    let shared = Arc::new(Shared::new(config, &tls)?);
     start_threads(&shared, &tls, threads, listener)?;
     announce(&shared, listen, admin);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -201,8 +212,9 @@ fn reload(shared: &Shared, flags: &ConfigFlags) {
 async fn end(shared: &Shared) {
     let timeout = shared.config.drain_timeout;
     shared.drain.begin();
+    shared.fleets.stop();
     let quiet = async {
-        while shared.connections.used() > 0 || shared.calls() > 0 {
+        while shared.connections.used() > 0 || shared.calls() > 0 || shared.fleets.open() > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };

@@ -30,7 +30,7 @@ const SCRAP: usize = 16 << 10;
 const TURN: usize = 1 << 20;
 
 /// The connection.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     stream: TcpStream,
     shared: Arc<Shared>,
     /// When it was last written to.

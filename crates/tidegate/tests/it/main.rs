@@ -9,6 +9,7 @@ mod config;
 mod discord;
 mod drain;
 mod fake;
+mod gateway;
 mod held;
 mod hostile;
 mod house;

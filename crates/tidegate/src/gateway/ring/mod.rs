@@ -24,6 +24,13 @@ pub(crate) struct Bounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position(u64);
 
+impl Position {
+    /// How many events are between this and a later place.
+    pub(crate) fn until(self, later: Self) -> usize {
+        usize::try_from(later.0.saturating_sub(self.0)).unwrap_or(usize::MAX)
+    }
+}
+
 /// What a bot's RESUME asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Replay {
@@ -164,7 +171,7 @@ impl Ring {
         &self,
         position: &mut Position,
         (events, bytes): (usize, usize),
-        into: &mut Vec<Bytes>,
+        into: &mut impl Extend<Bytes>,
     ) -> Result<(), Overtaken> {
         let inner = self.inner();
         let index = position.0.checked_sub(inner.base).ok_or(Overtaken)?;
@@ -175,7 +182,7 @@ impl Ring {
                 break;
             }
             taken += event.json.len();
-            into.push(event.json.clone());
+            into.extend([event.json.clone()]);
             position.0 += 1;
         }
         Ok(())

@@ -7,7 +7,7 @@ use tidegate_core::shard::{StopReason, Why};
 use tidegate_core::{Span, Time};
 
 use super::{Input, Order, Session, Times, Word};
-use crate::gateway::ring::{Bounds, Replay, Ring, Total};
+use crate::gateway::ring::{Bounds, Ring, Total};
 use crate::gateway::said::{Said, said};
 
 const TIMES: Times = Times {

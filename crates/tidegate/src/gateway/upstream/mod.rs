@@ -7,10 +7,12 @@ mod dial;
 mod event;
 mod read;
 
-pub(crate) use self::address::{Address, Refused};
-pub(crate) use self::connection::{Full, Handle};
+pub(crate) use self::address::Refused;
+#[cfg(test)]
+use self::connection::Full;
+pub(crate) use self::connection::Handle;
 pub(crate) use self::dial::{Bounds, Dialer};
-pub(crate) use self::event::{Dispatch, Event, Events, Failure, Read};
+pub(crate) use self::event::{Dispatch, Event, Events, Read};
 
 #[cfg(test)]
 mod tests;

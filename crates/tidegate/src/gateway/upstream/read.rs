@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::event::{Dispatch, Event, Events, Failure, Read};
 use crate::gateway::wire::Malformed;
 use crate::gateway::wire::codec::Inflate;
-use crate::gateway::wire::ready::{self, RateLimited};
+use crate::gateway::wire::ready;
 use crate::gateway::wire::scan::{Envelope, scan};
 
 /// Reads one message and tells what is in it. Gives the payload's length.

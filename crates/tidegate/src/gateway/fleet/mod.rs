@@ -1,0 +1,192 @@
+//! One bot's shards: its gates behind one lock, one timer, and the carrying out of what the gates say.
+//!
+//! Whatever happens (a bot speaks, Discord speaks, time passes) becomes one [`Turn`]: the lock is taken, the sessions and
+//! the gates are told, and all that they put out is carried out before the lock is given back, so that nothing is ever done
+//! in another order than it was decided. Nothing in a turn waits.
+
+mod carry;
+mod counts;
+mod discover;
+mod events;
+mod frames;
+mod news;
+mod seat;
+mod timer;
+mod turn;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tidegate_core::Time;
+use tidegate_core::bot::{self, ShardKey};
+use tidegate_core::identify_queue::InMemoryStarts;
+use tokio::sync::Notify;
+
+pub(crate) use self::counts::{Count, Counts};
+use self::discover::Discovery;
+pub(crate) use self::seat::Seat;
+pub(crate) use self::turn::Turn;
+use super::depot::Depot;
+use super::link::Link;
+use super::said::{Command, Identify, Identity, Resume};
+use super::session;
+use crate::bots::Token;
+use crate::serve::Connection;
+
+/// All gates of one bot's Gateway side. What a guild's subscription says is handed on unseen.
+pub(crate) type Gate = bot::Gateway<Bytes>;
+
+/// One bot's shards.
+pub(crate) struct Fleet {
+    pub(crate) token: Token,
+    pub(crate) counts: Counts,
+    depot: Arc<Depot>,
+    state: Mutex<State>,
+    /// Told when a deadline became earlier than what the timer sleeps for.
+    earlier: Arc<Notify>,
+}
+
+/// What stands behind the lock.
+pub(crate) struct State {
+    /// There once Discord has said where its Gateway is.
+    pub(crate) gate: Option<Gate>,
+    pub(crate) seats: BTreeMap<ShardKey, Seat>,
+    starts: InMemoryStarts,
+    /// The main Gateway address.
+    main: Box<str>,
+    /// When each seat's session is to be told the time.
+    dues: BTreeSet<(Time, ShardKey)>,
+    by_session: HashMap<Box<str>, ShardKey>,
+    /// What the gates are told next.
+    work: VecDeque<bot::Input<Bytes>>,
+    discovery: Discovery,
+    /// The bot that spoke last.
+    caller: Option<Caller>,
+    last_serial: u64,
+    last_command: u64,
+    /// What the timer sleeps for.
+    armed: Time,
+}
+
+/// How a bot speaks to Discord.
+#[derive(Clone)]
+struct Caller {
+    connection: Arc<Connection>,
+    runtime: tokio::runtime::Handle,
+    identity: Identity,
+}
+
+/// A bot's connection, as it meets its fleet.
+pub(crate) struct Visitor<'a> {
+    pub(crate) connection: &'a Arc<Connection>,
+    pub(crate) link: &'a Arc<Link>,
+    /// Where it finds tidegate.
+    pub(crate) address: &'a Arc<str>,
+}
+
+impl Fleet {
+    /// Its timer runs on the current runtime.
+    pub(super) fn new(token: Token, depot: &Arc<Depot>) -> Arc<Self> {
+        let state = State {
+            gate: None,
+            seats: BTreeMap::new(),
+            starts: InMemoryStarts::default(),
+            main: Box::default(),
+            dues: BTreeSet::new(),
+            by_session: HashMap::new(),
+            work: VecDeque::new(),
+            discovery: Discovery::default(),
+            caller: None,
+            last_serial: 0,
+            last_command: 0,
+            armed: Time::NEVER,
+        };
+        let fleet = Arc::new(Self {
+            token,
+            counts: Counts::default(),
+            depot: Arc::clone(depot),
+            state: Mutex::new(state),
+            earlier: Arc::new(Notify::new()),
+        });
+        timer::spawn(&fleet);
+        fleet
+    }
+
+    /// What is there at the moment, to be looked at.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the gates something and carries out what they say.
+    pub(crate) fn feed(self: &Arc<Self>, input: bot::Input<Bytes>) {
+        self.turn(|turn| turn.tell(input));
+    }
+
+    /// A bot's IDENTIFY.
+    pub(crate) fn identify(self: &Arc<Self>, visitor: &Visitor<'_>, identify: Arc<Identify>) {
+        self.turn(|turn| turn.identify(visitor, identify));
+    }
+
+    /// A bot's RESUME; which shard's session it is, where there is one.
+    pub(crate) fn resume(self: &Arc<Self>, visitor: &Visitor<'_>, resume: &Resume) -> Option<ShardKey> {
+        self.turn(|turn| turn.resume(visitor, resume))
+    }
+
+    /// A bot's command. One of a bot that does not have the session is dropped.
+    pub(crate) fn command(self: &Arc<Self>, key: ShardKey, bot: u64, command: Command) {
+        self.turn(|turn| turn.command(key, bot, command));
+    }
+
+    /// A bot's connection is gone.
+    pub(crate) fn left(self: &Arc<Self>, key: ShardKey, bot: u64, code: Option<u16>) {
+        self.turn(|turn| turn.left(key, bot, code));
+    }
+
+    /// Discord's connections are closed so that their sessions can be resumed.
+    pub(crate) fn stop(self: &Arc<Self>) {
+        self.turn(|turn| {
+            turn.stop();
+        });
+    }
+
+    /// Whether nothing is lost when it is forgotten.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let state = self.lock();
+        state.seats.is_empty() && state.gate.as_ref().is_none_or(|gate| gate.identify_queue().counted() == 0)
+    }
+
+    fn turn<T>(self: &Arc<Self>, act: impl FnOnce(&mut Turn<'_>) -> T) -> T {
+        let mut state = self.lock();
+        let mut turn = Turn { fleet: self, state: &mut state, now: self.depot.clock.now() };
+        let done = act(&mut turn);
+        turn.run();
+        let next = state.due();
+        if next < state.armed {
+            state.armed = next;
+            self.earlier.notify_one();
+        }
+        done
+    }
+}
+
+impl State {
+    /// When something is to be done without anybody's word.
+    fn due(&self) -> Time {
+        let gate = self.gate.as_ref().and_then(tidegate_core::Gate::poll_timeout).map(|(at, _)| at);
+        let session = self.dues.first().map(|(at, _)| *at);
+        gate.into_iter().chain(session).chain(self.discovery.due()).min().unwrap_or(Time::NEVER)
+    }
+
+    /// How a shard's session stands with bots.
+    pub(crate) fn session(&self, key: ShardKey) -> Option<&session::Session> {
+        self.seats.get(&key).map(|seat| &seat.session)
+    }
+}
+
+impl fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fleet").field("token", &self.token).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,111 @@
+//! What the bot says.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{BufMut as _, Bytes};
+use tokio::io::{AsyncRead as _, ReadBuf};
+
+use super::{End, FULL, Guest};
+use crate::gateway::attachment::Act;
+use crate::gateway::close::Close;
+use crate::gateway::fleet::Visitor;
+use crate::gateway::link::Tell;
+use crate::gateway::said::{Command, Identify, Resume};
+use crate::gateway::socket::{Broken, Frame, Kind};
+
+/// Read at once.
+const CHUNK: usize = 4 << 10;
+const ACK: &str = r#"{"t":null,"s":null,"op":11,"d":null}"#;
+
+impl Guest {
+    /// Reads what the bot has sent; whether there was something. A bot that takes nothing is not listened to: what it
+    /// says would only make more to be sent.
+    pub(super) fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        let mut heard = false;
+        while self.writer.len() < FULL
+            && let Some(frame) = self.next_frame()?
+        {
+            heard = true;
+            self.hear(frame)?;
+        }
+        if self.writer.len() >= FULL {
+            return Ok(heard);
+        }
+        let mut chunk = [0; CHUNK];
+        let mut read = ReadBuf::new(&mut chunk);
+        match Pin::new(&mut self.io).poll_read(cx, &mut read) {
+            Poll::Pending => Ok(heard),
+            Poll::Ready(Ok(())) if !read.filled().is_empty() => {
+                self.reader.buffer().put_slice(read.filled());
+                Ok(true)
+            }
+            Poll::Ready(_) => Err(End::Gone),
+        }
+    }
+
+    fn next_frame(&mut self) -> Result<Option<Frame>, Close> {
+        self.reader.next().map_err(|broken| match broken {
+            Broken::TooLong(bytes) => {
+                Close::too_long(bytes, self.connection.shared.fleets.depot.settings.send_queue.max_payload)
+            }
+            Broken::Protocol(reason) => Close::protocol(reason),
+        })
+    }
+
+    fn hear(&mut self, frame: Frame) -> Result<(), End> {
+        let now = self.connection.shared.clock.now();
+        match frame {
+            Frame::Message(message) => match self.attachment.frame(now, &message)? {
+                Act::Ack => self.say(&Bytes::from_static(ACK.as_bytes()))?,
+                Act::Identify(identify) => self.identify(identify)?,
+                Act::Resume(resume) => self.resume(&resume),
+                Act::Command(command) => self.command(command),
+                Act::Nothing => {}
+            },
+            Frame::Ping(payload) => {
+                self.attachment.ping(now)?;
+                self.writer.put(Kind::Pong, &payload);
+            }
+            Frame::Pong => {}
+            Frame::Close(code) => return Err(End::Theirs(code)),
+        }
+        Ok(())
+    }
+
+    fn identify(&mut self, identify: Arc<Identify>) -> Result<(), Close> {
+        let shared = &self.connection.shared;
+        if shared.config.bots.as_ref().is_some_and(|served| !served.contains(identify.token.id())) {
+            return Err(Close::NOT_SERVED);
+        }
+        let fleet = shared.fleets.of(&identify.token).ok_or(Close::TOO_MANY)?;
+        let key = identify.key;
+        if self.seat.as_ref().is_some_and(|(other, seat)| !Arc::ptr_eq(other, &fleet) || *seat != key) {
+            self.leave(None);
+        }
+        fleet.identify(&self.visitor(), identify);
+        self.seat = Some((fleet, key));
+        Ok(())
+    }
+
+    fn resume(&mut self, resume: &Resume) {
+        let fleet = self.connection.shared.fleets.known(&resume.token);
+        let found = fleet.and_then(|fleet| fleet.resume(&self.visitor(), resume).map(|key| (fleet, key)));
+        let Some((fleet, key)) = found else { return self.link.tell(Tell::Invalid) };
+        if self.seat.as_ref().is_some_and(|(other, seat)| !Arc::ptr_eq(other, &fleet) || *seat != key) {
+            self.leave(None);
+        }
+        self.seat = Some((fleet, key));
+    }
+
+    fn command(&mut self, command: Command) {
+        if let Some((fleet, key)) = &self.seat {
+            fleet.command(*key, self.link.number, command);
+        }
+    }
+
+    fn visitor(&self) -> Visitor<'_> {
+        Visitor { connection: &self.connection, link: &self.link, address: &self.address }
+    }
+}
