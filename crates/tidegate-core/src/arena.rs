@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 const CHUNK: u32 = 512;
 /// An empty chunk with no more slots than this keeps them: what comes one at a time should not allocate each time.
-const KEPT: usize = 16;
+const KEPT: usize = 64;
 const NONE: u16 = u16::MAX;
 
 /// Values by small numbers that stay theirs until they are removed.

@@ -67,6 +67,16 @@ impl Token {
         base + Span::from_micros((missing - may_miss).div_ceil(rate.units))
     }
 
+    /// Whether `weight` tokens are there at `base`.
+    #[inline]
+    pub(crate) fn has(self, rate: Rate, base: Time, weight: u32) -> bool {
+        if self.full_at < base {
+            return true;
+        }
+        let may_miss = u64::from(rate.burst.saturating_sub(weight)).saturating_mul(rate.period_micros);
+        self.missing(rate, base) <= may_miss
+    }
+
     /// Takes `weight` tokens, into debt where there are not so many.
     #[inline]
     pub(crate) fn take(&mut self, rate: Rate, base: Time, weight: u32) {

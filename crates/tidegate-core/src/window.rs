@@ -89,6 +89,12 @@ impl Window {
         if standing <= room { now.time } else { moment(self.stamps.as_slice()[standing - room - 1], now) }
     }
 
+    /// Whether `weight` more fit in at `now`.
+    #[inline]
+    pub(crate) fn has_room(&mut self, now: Now, limit: Limit, weight: u32) -> bool {
+        self.count(now) <= limit.units.saturating_sub(weight) as usize
+    }
+
     /// When nothing stands any more.
     pub(crate) fn empty_at(&mut self, now: Time) -> Time {
         let now = now.into();

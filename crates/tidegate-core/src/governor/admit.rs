@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::consider::{How, Verdict};
+use super::consider::{Go, How, Verdict};
 use super::counters::Counted;
 use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
 use super::plan::{Reach, Rules};
@@ -159,6 +159,9 @@ impl State {
         if (plan.merges || plan.spaces) && self.dropped_at_once(rules, id) {
             return;
         }
+        if self.goes_at_once(rules, id) {
+            return;
+        }
         if self.decide(rules, id, peer) && plan.kills != 0 {
             self.drop_killed(rules, peer, plan.kills);
         }
@@ -197,26 +200,26 @@ impl State {
         true
     }
 
-    /// Decides about a write that has just come; whether it was taken in (went or waits).
+    /// Counts a write that has just come, and lets it go in the common case: nothing stands before it and all its
+    /// budgets have enough. Whether it went.
     #[inline]
-    fn decide(&mut self, rules: &Rules, id: u32, peer: u32) -> bool {
+    fn goes_at_once(&mut self, rules: &Rules, id: u32) -> bool {
         let mut purse = self.purse(id);
         purse.count(rules, [Counted::Accepted]);
-        // The common case: nothing stands before it.
-        if purse.is_alone() {
-            let verdict = if purse.is_clear() {
-                let verdict = purse.weigh(rules, None, 0);
-                if let Verdict::Go(go) = verdict
-                    && next_row(rules, purse.write).is_none()
-                {
-                    let gone = purse.go(rules, id, go.how);
-                    self.follow(rules, id, go, gone);
-                    return true;
-                }
-                verdict
-            } else {
-                self.consider(rules, id, None, 0)
-            };
+        let at_once = purse.is_alone() && purse.is_clear() && next_row(rules, purse.write).is_none();
+        if !at_once || !purse.affords(rules) {
+            return false;
+        }
+        let gone = purse.go(rules, id, How::Token);
+        self.follow(rules, id, Go { how: How::Token, quiet: false }, gone);
+        true
+    }
+
+    /// Decides about a write that has just come and does not go at once; whether it was taken in (went or waits).
+    #[inline(never)]
+    fn decide(&mut self, rules: &Rules, id: u32, peer: u32) -> bool {
+        if self.purse(id).is_alone() {
+            let verdict = self.consider(rules, id, None, 0);
             if let Verdict::Go(go) = verdict
                 && !self.next_stage(rules, id, go)
             {

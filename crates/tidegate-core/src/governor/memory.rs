@@ -63,14 +63,20 @@ pub(super) struct Wheel {
     first: u64,
     /// When that slot is due; never where there is none.
     due_at: Time,
+    /// When the first slot is due in which a peer stands.
+    next_at: Time,
+    /// The room of a slot that was cleared, for the next that is filled.
+    spare: Vec<u32>,
 }
 
 impl Wheel {
     /// Peers that will be fresh later than this are looked at now and then.
     const SLOTS: u64 = 128;
+    /// A cleared slot with no more room than this is used again.
+    const SPARE: usize = 16_384;
 
     pub(super) fn new() -> Self {
-        Self { slots: VecDeque::new(), first: 0, due_at: Time::NEVER }
+        Self { slots: VecDeque::new(), first: 0, due_at: Time::NEVER, next_at: Time::NEVER, spare: Vec::new() }
     }
 
     /// Puts a peer in; answers the mark of its slot.
@@ -84,13 +90,18 @@ impl Wheel {
         while self.slots.len() <= slot {
             self.slots.push_back(Vec::new());
         }
-        self.slots[slot].push(peer);
+        let peers = &mut self.slots[slot];
+        if peers.capacity() == 0 {
+            *peers = core::mem::take(&mut self.spare);
+        }
+        peers.push(peer);
+        self.next_at = self.next_at.min(moment(wanted));
         mark(wanted)
     }
 
     fn start(&mut self, second: u64) {
         self.first = second;
-        self.due_at = Time::ZERO + Span::from_secs(second);
+        self.due_at = moment(second);
     }
 
     /// Whether slots have come up that are not cleared yet.
@@ -107,19 +118,35 @@ impl Wheel {
                 return None;
             };
             if let Some(peer) = slot.pop() {
+                if slot.is_empty() {
+                    self.next_at = self.first_filled();
+                }
                 return Some((peer, mark(self.first)));
             }
-            self.slots.pop_front();
+            let cleared = self.slots.pop_front().unwrap_or_default();
+            if (self.spare.capacity() + 1..=Self::SPARE).contains(&cleared.capacity()) {
+                self.spare = cleared;
+            }
             self.start(self.first + 1);
         }
         None
     }
 
-    /// When the next peer is due.
-    pub(super) fn next(&self) -> Option<Time> {
-        let at = self.slots.iter().position(|slot| !slot.is_empty())?;
-        Some(Time::ZERO + Span::from_secs(self.first + at as u64))
+    /// When the next peer is due; never where there is none.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        self.next_at
     }
+
+    fn first_filled(&self) -> Time {
+        let at = self.slots.iter().position(|slot| !slot.is_empty());
+        at.map_or(Time::NEVER, |at| moment(self.first + at as u64))
+    }
+}
+
+/// When that second begins.
+fn moment(second: u64) -> Time {
+    Time::ZERO + Span::from_secs(second)
 }
 
 /// The second of a slot, counted round.

@@ -62,6 +62,12 @@ impl Bot {
         !self.nobody_waits() && (self.wake <= now || self.wake == Time::NEVER)
     }
 
+    /// When it is to be looked at; never where nobody waits.
+    #[inline]
+    pub(super) fn wakes_at(&self) -> Time {
+        if self.nobody_waits() { Time::NEVER } else { self.wake }
+    }
+
     pub(super) fn waits(&self, peer: u32) -> bool {
         self.places.contains_key(&peer)
     }

@@ -217,13 +217,16 @@ impl State {
         }
     }
 
+    #[inline]
     pub(super) fn next_timeout(&self) -> Option<(Time, Reason)> {
-        let line = self.timers.peek().map(|Reverse((at, _))| (*at, Reason::Held));
-        let bots = self.bots.iter().filter(|bot| !bot.nobody_waits()).map(|bot| (bot.wake, Reason::Held));
-        let forget = self.wheel.next().map(|at| (at, Reason::Forget));
-        let summary = (self.tally.due_at, Reason::Forget);
-        let all = line.into_iter().chain(bots).chain(forget).chain([summary]);
-        all.filter(|(at, _)| *at < Time::NEVER).min_by_key(|(at, _)| *at).map(|(at, why)| (at.max(self.now), why))
+        let mut at = self.timers.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
+        for bot in &self.bots {
+            at = at.min(bot.wakes_at());
+        }
+        let forget = self.wheel.next().min(self.tally.due_at);
+        let why = if forget < at { Reason::Forget } else { Reason::Held };
+        let at = at.min(forget);
+        (at < Time::NEVER).then(|| (at.max(self.now), why))
     }
 
     /// One more of `what` for this write.

@@ -4,8 +4,8 @@
 use super::consider::{Go, How, Spread, Verdict, Wait, spread_window};
 use super::io::DropReason;
 use super::plan::Rules;
-use super::purse::Purse;
-use super::store::Bucket;
+use super::purse::{Purse, limit_for};
+use super::store::{Bucket, Store};
 use crate::policy::{Cell, Dry, PastHold};
 use crate::time::Time;
 use crate::window::Limit;
@@ -51,6 +51,41 @@ impl Purse<'_> {
                 _ => Wait::behind(DropReason::Dry, peers_at.max(now)),
             },
         }
+    }
+
+    /// Whether all its budgets have enough and nobody waits for one of the bot's: the common case of [`Self::weigh`],
+    /// without asking when. `false` says nothing where budgets are of a rarer kind.
+    #[inline(always)]
+    pub(super) fn affords(&mut self, rules: &Rules) -> bool {
+        if !self.deferrals.is_empty() || spread_window(rules, self.write).is_some() {
+            return false;
+        }
+        let (now, base, tick, class) = (self.now, self.base, self.tick, self.write.class);
+        let Some(peer) = self.peer.as_deref_mut() else { return false };
+        for bucket in rules.buckets_of(self.write) {
+            let weight = bucket.weight(self.write.weight);
+            let enough = match &bucket.store {
+                Store::BotToken(slot, rate) => {
+                    let bot = &self.bots[*slot];
+                    bot.nobody_waits() && bot.token.has(*rate, base, weight)
+                }
+                Store::BotWindow(slot, limit, reserve) => {
+                    let bot = &mut self.bots[*slot];
+                    bot.nobody_waits() && bot.window.has_room(tick, limit_for(*limit, *reserve, class), weight)
+                }
+                Store::PeerToken(slot, rate) => peer.token(*slot).has(*rate, base, weight),
+                Store::PeerWindow(slot, limit, reserve) => {
+                    peer.window_mut(*slot).has_room(tick, limit_for(*limit, *reserve, class), weight)
+                }
+                Store::Route => peer.learned(self.write.method).earliest(now) <= now,
+                Store::Keyed(..) => false,
+                Store::Nothing(_) => true,
+            };
+            if !enough {
+                return false;
+            }
+        }
+        true
     }
 
     /// What the cell does when a bucket is dry, where it does not wait.

@@ -1,0 +1,9 @@
+//! What tidegate's figures are measured with. Each figure is a ratio of two things measured in turn, or a count.
+#![expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
+
+pub mod decision;
+pub mod memory;
+mod sends;
+mod spread;
+
+pub use self::sends::{Sends, Shape};

@@ -1,0 +1,36 @@
+//! `cargo xtask bench NAME`: measures one of the figures of `docs/performance.md` and prints it.
+#![expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
+
+use std::alloc::System;
+use std::process::ExitCode;
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use tidegate_bench::{decision, memory};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const USAGE: &str = "decision    one governor decision beside the `governor` crate's keyed check twice
+memory      bytes of peers, at rest and after a rush";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let measured = match words.as_slice() {
+        ["decision"] => decision::report(),
+        // For callgrind: so many decisions, and nothing else that grows with their number.
+        ["decision", "count", table, rounds] => decision::count(table, rounds),
+        ["memory"] => memory::report(),
+        _ => {
+            println!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match measured {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
