@@ -2,7 +2,9 @@
 #![expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
 
 pub mod decision;
+pub mod http;
 pub mod memory;
+pub mod proxy;
 mod sends;
 mod spread;
 

@@ -5,7 +5,8 @@ use std::alloc::System;
 use std::process::ExitCode;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use tidegate_bench::{decision, memory};
+use tidegate_bench::http::bare;
+use tidegate_bench::{decision, memory, proxy};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -21,6 +22,12 @@ fn main() -> ExitCode {
         // For callgrind: so many decisions, and nothing else that grows with their number.
         ["decision", "count", table, rounds] => decision::count(table, rounds),
         ["memory"] => memory::report(),
+        ["proxy"] => proxy::report(None),
+        ["proxy", "count"] => proxy::count(None),
+        ["proxy", "count", calls] => proxy::count(Some(calls)),
+        ["proxy", pairs] => proxy::report(Some(pairs)),
+        // The other of the two that `proxy` compares.
+        ["bare", upstream] => bare::run(upstream),
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);
