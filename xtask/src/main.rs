@@ -1,6 +1,7 @@
 //! What developers of tidegate run: `cargo xtask ci` is all that CI does, and each of its steps can be run alone.
 #![expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
 
+mod bench;
 mod cargo;
 mod docs;
 mod files;
@@ -32,7 +33,10 @@ fn main() -> ExitCode {
 fn usage() -> String {
     let mut text = String::from("cargo xtask ci          every step below, in order\n");
     text.push_str("cargo xtask ci --list   their names\n");
-    text.push_str("cargo xtask STEP…       these alone, with what they need before them\n\n");
+    text.push_str("cargo xtask STEP…       these alone, with what they need before them\n");
+    text.push_str(
+        "cargo xtask bench NAME  one figure of docs/performance.md (no step of CI); without NAME: their names\n\n",
+    );
     for step in STEPS {
         text.extend(["  ", step.name, &" ".repeat(9_usize.saturating_sub(step.name.len())), step.does, "\n"]);
     }
@@ -54,6 +58,7 @@ fn run(args: &[String]) -> Result<bool> {
             Ok(true)
         }
         ["ci"] => Ok(run_steps(&STEPS.iter().collect::<Vec<_>>())),
+        ["bench", rest @ ..] => bench::run_bench(&Workspace::find(), rest).map(|()| true),
         names => Ok(run_steps(&with_needs(names)?)),
     }
 }

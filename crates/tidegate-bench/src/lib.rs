@@ -1,11 +1,13 @@
 //! What tidegate's figures are measured with. Each figure is a ratio of two things measured in turn, or a count.
 #![expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
 
+pub mod callbacks;
 pub mod decision;
 pub mod http;
 pub mod memory;
 pub mod proxy;
 mod sends;
 mod spread;
+pub mod upload;
 
 pub use self::sends::{Sends, Shape};

@@ -6,13 +6,16 @@ use std::process::ExitCode;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use tidegate_bench::http::bare;
-use tidegate_bench::{decision, memory, proxy};
+use tidegate_bench::{callbacks, decision, memory, proxy, upload};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const USAGE: &str = "decision    one governor decision beside the `governor` crate's keyed check twice
-memory      bytes of peers, at rest and after a rush";
+memory      bytes of peers, at rest and after a rush
+proxy       the program beside a bare reverse proxy (`proxy 3`: three pairs; `proxy count`: instructions, by valgrind)
+upload      resident memory during an upload of 50 MB
+callbacks   Discord's interaction callbacks while the bot's budget is full";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +25,8 @@ fn main() -> ExitCode {
         // For callgrind: so many decisions, and nothing else that grows with their number.
         ["decision", "count", table, rounds] => decision::count(table, rounds),
         ["memory"] => memory::report(),
+        ["upload"] => upload::report(),
+        ["callbacks"] => callbacks::report(),
         ["proxy"] => proxy::report(None),
         ["proxy", "count"] => proxy::count(None),
         ["proxy", "count", calls] => proxy::count(Some(calls)),

@@ -118,7 +118,11 @@ impl Pair {
         let [bare, ours] = &self.figures;
         let spread = |of: &[f64]| Spread::of(of.iter().copied());
         let ratio = |of: fn(&Figures) -> &Vec<f64>| Spread::of(of(ours).iter().zip(of(bare)).map(|(a, b)| a / b));
-        println!("{shape:?}, {CONNECTIONS} connections, {} pairs in turn, upstream {}:", bare.rate.len(), self.upstream);
+        println!(
+            "{shape:?}, {CONNECTIONS} connections, {} pairs in turn, upstream {}:",
+            bare.rate.len(),
+            self.upstream
+        );
         println!("  calls a second, bare      {:.0}", spread(&bare.rate));
         println!("  calls a second, tidegate  {:.0}", spread(&ours.rate));
         println!("  ratio                     {:.2}", ratio(|figures| &figures.rate));

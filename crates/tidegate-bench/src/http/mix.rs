@@ -43,9 +43,8 @@ fn telegram(request: &mut Vec<u8>, token: u64, chat: u64) -> std::io::Result<()>
     // Every other one is a group.
     let sign = if chat / TOKENS % 2 == 0 { "" } else { "-" };
     let id = 500_000_000 + chat;
-    let body = format!(
-        r#"{{"chat_id": {sign}{id}, "text": "The tide turns at a quarter past six.", "parse_mode": "HTML"}}"#
-    );
+    let body =
+        format!(r#"{{"chat_id": {sign}{id}, "text": "The tide turns at a quarter past six.", "parse_mode": "HTML"}}"#);
     write!(
         request,
         "POST /bot{}:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw{token:03}/sendMessage HTTP/1.1\r\nhost: tidegate.test\r\n{REST}\

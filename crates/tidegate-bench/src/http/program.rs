@@ -61,7 +61,8 @@ impl Program {
     }
 
     fn start(mut command: Command) -> Result<Self> {
-        let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("{command:?} does not start"))?;
+        let mut child =
+            command.stdout(Stdio::piped()).spawn().with_context(|| format!("{command:?} does not start"))?;
         let mut said = BufReader::new(child.stdout.take().context("no output")?);
         let mut line = String::new();
         said.read_line(&mut line)?;
