@@ -22,7 +22,6 @@ const PAIRS: usize = 3;
 const TOKEN: &str = "Bot MTEwMDAwMDAwMDAwMDAwMDAwMA.GaBcDe.tidegate-bench-has-no-secret-at-all";
 
 /// Measures and prints.
-#[expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
 pub fn report() -> Result<()> {
     let runs = on_one_thread(async {
         let program = Program::tidegate(platform().await?, &[], &[])?;
@@ -35,7 +34,9 @@ pub fn report() -> Result<()> {
             // Until the budget of the first second is gone.
             tokio::time::sleep(Duration::from_secs(2)).await;
             runs[1].push(callbacks(program.address).await?);
-            load.into_iter().for_each(|held| held.abort());
+            for held in load {
+                held.abort();
+            }
             tokio::time::sleep(Duration::from_secs(2)).await;
         }
         Ok(runs)

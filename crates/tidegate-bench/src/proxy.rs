@@ -113,7 +113,6 @@ impl Pair {
         Ok(())
     }
 
-    #[expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
     fn print(&self, shape: Shape, half: f64) {
         let [bare, ours] = &self.figures;
         let spread = |of: &[f64]| Spread::of(of.iter().copied());
@@ -140,7 +139,6 @@ impl Pair {
 }
 
 /// Counts instructions of a call by callgrind: the difference between a run of `calls` and one of twice as many.
-#[expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
 pub fn count(calls: Option<&str>) -> Result<()> {
     let calls: u64 = calls.map_or(Ok(5_000), str::parse)?;
     for shape in [Shape::Telegram, Shape::Discord] {

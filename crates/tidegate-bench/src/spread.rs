@@ -17,8 +17,11 @@ impl Spread {
         all.sort_by(f64::total_cmp);
         let at = |place: usize| all.get(place).copied().unwrap_or_default();
         let middle = all.len() / 2;
-        let median =
-            if all.len() % 2 == 0 && middle > 0 { f64::midpoint(at(middle - 1), at(middle)) } else { at(middle) };
+        let median = if all.len().is_multiple_of(2) && middle > 0 {
+            f64::midpoint(at(middle - 1), at(middle))
+        } else {
+            at(middle)
+        };
         Self { median, min: at(0), max: at(all.len().saturating_sub(1)) }
     }
 }

@@ -16,7 +16,6 @@ const TIMES: usize = 5;
 const BOUNDARY: &str = "c1ea2b9f0d";
 
 /// Measures and prints.
-#[expect(clippy::print_stdout, reason = "a command line tool speaks on its standard output")]
 pub fn report() -> Result<()> {
     let grown = on_one_thread(async {
         let program = Program::tidegate(platform().await?, &[], &[])?;

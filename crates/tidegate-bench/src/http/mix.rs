@@ -41,7 +41,7 @@ const REST: &str = "accept: */*\r\naccept-encoding: gzip, deflate\r\nconnection:
 
 fn telegram(request: &mut Vec<u8>, token: u64, chat: u64) -> std::io::Result<()> {
     // Every other one is a group.
-    let sign = if chat / TOKENS % 2 == 0 { "" } else { "-" };
+    let sign = if (chat / TOKENS).is_multiple_of(2) { "" } else { "-" };
     let id = 500_000_000 + chat;
     let body =
         format!(r#"{{"chat_id": {sign}{id}, "text": "The tide turns at a quarter past six.", "parse_mode": "HTML"}}"#);

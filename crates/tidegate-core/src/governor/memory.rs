@@ -65,15 +65,17 @@ pub(super) struct Wheel {
     due_at: Time,
     /// When the first slot is due in which a peer stands.
     next_at: Time,
-    /// The room of a slot that was cleared, for the next that is filled.
-    spare: Vec<u32>,
+    /// The rooms of slots that were cleared, for the next that are filled.
+    spare: Vec<Vec<u32>>,
 }
 
 impl Wheel {
     /// Peers that will be fresh later than this are looked at now and then.
     const SLOTS: u64 = 128;
-    /// A cleared slot with no more room than this is used again.
-    const SPARE: usize = 16_384;
+    /// So many rooms are kept,
+    const SPARE: usize = 8;
+    /// none larger than this.
+    const SPARE_ROOM: usize = 4_096;
 
     pub(super) fn new() -> Self {
         Self { slots: VecDeque::new(), first: 0, due_at: Time::NEVER, next_at: Time::NEVER, spare: Vec::new() }
@@ -92,7 +94,7 @@ impl Wheel {
         }
         let peers = &mut self.slots[slot];
         if peers.capacity() == 0 {
-            *peers = core::mem::take(&mut self.spare);
+            *peers = self.spare.pop().unwrap_or_default();
         }
         peers.push(peer);
         self.next_at = self.next_at.min(moment(wanted));
@@ -124,8 +126,8 @@ impl Wheel {
                 return Some((peer, mark(self.first)));
             }
             let cleared = self.slots.pop_front().unwrap_or_default();
-            if (self.spare.capacity() + 1..=Self::SPARE).contains(&cleared.capacity()) {
-                self.spare = cleared;
+            if self.spare.len() < Self::SPARE && (1..=Self::SPARE_ROOM).contains(&cleared.capacity()) {
+                self.spare.push(cleared);
             }
             self.start(self.first + 1);
         }
