@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails loudly")]
 
 mod bot;
+mod cases;
 mod golden;
 mod identify_queue;
 mod properties;

@@ -153,6 +153,23 @@ fn d84_invites_are_kept_below_what_shuts_the_route_for_a_day() {
 }
 
 #[test]
+fn d85_past_fifty_emojis_the_hour_is_told_at_once_and_other_guilds_go_on() {
+    let tide = Tide::new("");
+    let emoji = |guild: u64, n: u64| Asks::new("POST", format!("/guilds/{guild}/emojis")).json(&json!({"name": n}));
+    assert_eq!(statuses(&tide.all((0..50).map(|n| emoji(1, n)))), [(201, 50)].into());
+    // No header showed it coming; whoever asks from now on is told, by tidegate alone from the second on.
+    for n in 50..60 {
+        let told = tide.ask(&emoji(1, n).with("X-Tidegate-Max-Hold", "60s"));
+        assert_eq!((told.status, told.outcome()), (429, "refused"), "{n}");
+        let seconds = told.json()["retry_after"].as_f64().unwrap();
+        assert!((3000.0..=3601.0).contains(&seconds), "{seconds}");
+    }
+    assert_eq!((tide.ask(&emoji(2, 0)).status, tide.ask(&say(7, 1)).status), (201, 200));
+    tide.assert_clean();
+    assert_eq!((tide.stats().total.refused_429, tide.stats().total.calls), (1, 53));
+}
+
+#[test]
 fn max_global_is_a_setting() {
     let tide = Tide::limits(
         |settings| settings.limits.global = tidegate_sandbox::discord::Rate::new(12, 1000),
