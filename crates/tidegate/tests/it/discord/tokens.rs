@@ -51,16 +51,17 @@ fn only_listed_applications_are_served() {
 fn d73_a_full_budget_and_a_global_refusal_do_not_delay_interactions() {
     let tide = Tide::far(400);
     assert_eq!(tide.ask(&Asks::new("GET", "/users/@me")).status, 200);
-    tide.force(&json!({"route": "/channels/{id}/messages", "answer": {"kind": "global", "retry_after": 20.0}}));
+    tide.force(&json!({"route": "/channels/{id}/messages", "answer": {"kind": "global", "retry_after": 60.0}}));
     let mut held: Vec<Client> = (0..150).map(|number| tide.begin(&say(1000 + number, number))).collect();
-    until("they are held", || tide.house.held() > 100);
+    let known = tide.refusal_known();
+    assert!(tide.house.held() > 100, "they wait for its end");
     let callbacks = tide.all((0..60).map(|number| callback(9000 + number, &format!("aW50tok{number}"))));
     assert_eq!(statuses(&callbacks), [(204, 60)].into());
     assert!(callbacks.iter().all(|answer| answer.outcome() == "bypass"), "{:?}", callbacks[0]);
     assert!(tide.house.held() > 100, "the budget is as full as before");
     let answers: Vec<_> = held.iter_mut().map(|client| client.read().unwrap()).collect();
     assert_eq!(statuses(&answers), [(200, 150)].into(), "{:?}", answers.iter().find(|answer| answer.status != 200));
-    tide.assert_clean();
+    tide.assert_waited_out(known);
 }
 
 #[test]
