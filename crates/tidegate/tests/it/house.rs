@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::client::{Answer, Client, ask};
-use crate::fake::Fake;
+use crate::fake::{Fake, until};
 
 /// A token as Telegram's are, and the part of it that must never show.
 pub(crate) const TOKEN: &str = "123456:AAHsecretsecretsecretsecretsecret00";
@@ -104,6 +104,11 @@ impl House {
     /// All that it has printed so far.
     pub(crate) fn output(&self) -> String {
         self.output.lock().unwrap().clone()
+    }
+
+    /// Waits until it has printed that; what it prints comes through a pipe.
+    pub(crate) fn has_said(&self, text: &str) {
+        until(text, || self.output().contains(text));
     }
 
     pub(crate) fn terminate(&self) {
