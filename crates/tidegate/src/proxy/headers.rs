@@ -21,6 +21,13 @@ pub(crate) struct Asked {
 
 /// Makes a request's headers fit to go upstream, in place. The error says what is wrong with them.
 pub(crate) fn forward(headers: &mut HeaderMap) -> Result<Asked, &'static str> {
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    // One below the chunks would be lost with the header that names it.
+    if codings.next().is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+        || codings.next().is_some()
+    {
+        return Err("the one transfer coding taken is chunked, once");
+    }
     drop_connection(headers)?;
     let mut asked = Asked::default();
     let own: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();

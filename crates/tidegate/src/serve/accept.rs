@@ -12,7 +12,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Shared;
+use super::connection::shaped;
+use super::{Shared, first};
 use crate::proxy::budget::Reserved;
 
 /// After an error of accept itself, mostly too many open files.
@@ -56,7 +57,7 @@ async fn accept(shared: &Arc<Shared>, threads: &Arc<[UnboundedSender<Arrived>]>,
                     tokio::spawn(async move { hand_over(&shared, &threads, stream, client.ip(), place).await });
                 }
                 None => {
-                    tokio::spawn(tokio::time::timeout(Duration::from_secs(1), turn_away(stream)));
+                    tokio::spawn(turn_away(stream));
                 }
             },
             Err(error) => {
@@ -79,8 +80,11 @@ async fn hand_over(
     let Ok(Ok(length)) = tokio::time::timeout(shared.config.bounds.idle_timeout, stream.peek(&mut words)).await else {
         return;
     };
+    if let Some(fault) = first::fault(&words[..length]) {
+        return say(stream, "400 Bad Request", "", &shaped(400, &format!("Bad Request: {fault}"))).await;
+    }
     let handed: io::Result<()> = stream.into_std().map(|stream| {
-        let thread = threads.get(thread_of(&words[..length], threads.len()));
+        let thread = threads.get(first::thread_of(&words[..length], threads.len()));
         // A thread ends with the process only.
         let _ = thread.map(|thread| thread.send(Arrived { stream, client, place }));
     });
@@ -89,46 +93,29 @@ async fn hand_over(
     }
 }
 
-/// The thread of the bot that a request names: in its path (Telegram) or its `Authorization` (Discord).
-fn thread_of(words: &[u8], threads: usize) -> usize {
-    const AUTHORIZATION: &[u8] = b"authorization:";
-    /// A WebSocket names its bot later. Its key is another each time, so that they are spread.
-    const KEY: &[u8] = b"sec-websocket-key:";
-    let path = words.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-    let in_path = path.split(|byte| *byte == b'/').find(|part| part.starts_with(b"bot"));
-    let bot = in_path.or_else(|| {
-        let header = |wanted: &[u8]| {
-            let mut lines = words.split(|byte| *byte == b'\n');
-            lines.find_map(|line| {
-                let (name, value) = line.split_at_checked(wanted.len())?;
-                name.eq_ignore_ascii_case(wanted).then_some(value.trim_ascii())
-            })
-        };
-        header(AUTHORIZATION).or_else(|| header(KEY))
-    });
-    let bot = bot.unwrap_or_default();
-    // FNV-1a: it spreads well and needs no key, for a wrong guess costs nothing but balance.
-    let hash = bot
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    usize::try_from(hash % threads.max(1) as u64).unwrap_or(0)
-}
-
 /// One connection too many: an answer all the same, once something was asked.
-async fn turn_away(mut stream: TcpStream) {
+async fn turn_away(stream: TcpStream) {
     const BODY: &str = concat!(
         r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","#,
         r#""parameters":{"retry_after":5}}"#
     );
+    say(stream, "429 Too Many Requests", "retry-after: 5\r\nx-tidegate-outcome: refused\r\n", BODY).await;
+}
+
+/// Answers what a connection begins with, and ends it. For a second at most.
+async fn say(mut stream: TcpStream, status: &str, headers: &str, body: &str) {
     let mut asked = [0; 1024];
-    let _ = stream.read(&mut asked).await;
-    let length = BODY.len();
+    let length = body.len();
     let answer = format!(
-        "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
-         retry-after: 5\r\nvia: 1.1 tidegate\r\nx-tidegate-outcome: refused\r\nconnection: close\r\n\r\n{BODY}"
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{headers}\
+         via: 1.1 tidegate\r\nconnection: close\r\n\r\n{body}"
     );
-    let _ = stream.write_all(answer.as_bytes()).await;
-    let _ = stream.shutdown().await;
-    // What is still unread would reset the connection before the answer was read.
-    while stream.read(&mut asked).await.is_ok_and(|read| read > 0) {}
+    let talk = async {
+        let _ = stream.read(&mut asked).await;
+        let _ = stream.write_all(answer.as_bytes()).await;
+        let _ = stream.shutdown().await;
+        // What is still unread would reset the connection before the answer was read.
+        while stream.read(&mut asked).await.is_ok_and(|read| read > 0) {}
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(1), talk).await;
 }

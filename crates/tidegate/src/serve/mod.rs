@@ -3,6 +3,7 @@
 mod accept;
 mod connection;
 mod drain;
+mod first;
 mod listen;
 mod socket;
 mod unread;

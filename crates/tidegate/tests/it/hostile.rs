@@ -26,6 +26,7 @@ fn what_cannot_be_read_is_answered_in_both_shapes() {
         (414, format!("GET /bot{TOKEN}/getMe?x={} HTTP/1.1\r\n\r\n", &long[..70_000])),
         (400, format!("{line}Content-Length: -1\r\n\r\n")),
         (400, format!("GET /bot{TOKEN}/get Me HTTP/1.1\r\n\r\n")),
+        (400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0".to_owned()),
         (400, "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}".repeat(40)),
     ] {
         let mut client = Client::connect(house.listen);
