@@ -12,6 +12,7 @@ use tokio_websockets::{CloseCode, Message};
 
 use super::dial::Socket;
 use super::event::{Event, Events, Failure};
+use super::large::Large;
 use super::read;
 use crate::gateway::wire::codec::{Compression, Inflate};
 
@@ -98,7 +99,7 @@ impl Life {
         let inflate = Inflate::new(self.compression)?;
         events.event(Event::Opened);
         let (frames, closing) = (self.queued, self.closing);
-        let mut connection = Connection { socket, inflate, frames, closing, pongs: 0, events };
+        let mut connection = Connection { socket, inflate, frames, closing, pongs: 0, large: Large::default(), events };
         let end = poll_fn(|cx| connection.poll(cx)).await?;
         let Connection { mut socket, events, .. } = connection;
         if let End::Theirs((code, reason)) = &end {
@@ -155,6 +156,7 @@ struct Connection<'a, E> {
     closing: oneshot::Receiver<u16>,
     /// Since all was written last.
     pongs: usize,
+    large: Large,
     events: &'a mut E,
 }
 
@@ -197,6 +199,7 @@ impl<E: Events> Connection<'_, E> {
             };
             let message = message?;
             messages += 1;
+            self.large.came(&message);
             if message.is_text() || message.is_binary() {
                 bytes += read::message(&mut self.inflate, message.as_payload(), self.events)?;
             } else if let Some(closed) = closed(&message) {

@@ -5,6 +5,7 @@ mod bounded;
 mod connection;
 mod dial;
 mod event;
+mod large;
 mod read;
 
 pub(crate) use self::address::Refused;

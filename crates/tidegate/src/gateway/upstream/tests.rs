@@ -1,6 +1,7 @@
 mod ends;
 mod life;
 mod pressure;
+mod tls;
 
 use std::time::Duration;
 
