@@ -60,10 +60,14 @@ impl Asked {
         &self.0.json
     }
 
-    /// Nothing but these keys is in the body.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), String> {
-        match self.0.json.keys().find(|key| !known.contains(&key.as_str())) {
-            Some(key) => Err(format!("unknown key {key:?}; known are {}", known.join(", "))),
+    /// Nothing but these keys is in the body, and the first are whole numbers.
+    pub(crate) fn only(&self, numbers: &[&str], others: &[&str]) -> Result<(), String> {
+        let known = [numbers, others].concat();
+        if let Some(key) = self.0.json.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(format!("unknown key {key:?}; known are {}", known.join(", ")));
+        }
+        match numbers.iter().find(|key| self.0.json.contains_key(**key) && self.id(key).is_none()) {
+            Some(key) => Err(format!("{key:?} is a whole number of at least 0")),
             None => Ok(()),
         }
     }

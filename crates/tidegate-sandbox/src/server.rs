@@ -47,6 +47,13 @@ pub(crate) struct Wire {
     pub(crate) body_max: u64,
 }
 
+impl Wire {
+    /// Real seconds of one platform second.
+    pub(crate) fn scale(&self) -> f64 {
+        if self.scale.is_finite() { self.scale.clamp(0.001, 1000.0) } else { 1.0 }
+    }
+}
+
 /// How long an answer is held that is to be overtaken, at least (real time).
 const OVERTAKEN_MIN: Duration = Duration::from_millis(40);
 
@@ -178,7 +185,7 @@ pub(crate) fn serve_on<M: Platform>(
     let micros = |part: Duration| AtomicU64::new(u64::try_from(part.as_micros()).unwrap_or(u64::MAX));
     let shared = Arc::new(Shared {
         model: Mutex::new(make(unix, addr)),
-        scale: if wire.scale.is_finite() { wire.scale.clamp(0.001, 1000.0) } else { 1.0 },
+        scale: wire.scale(),
         body_max: wire.body_max,
         started: Instant::now(),
         started_unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),

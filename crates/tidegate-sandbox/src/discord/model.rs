@@ -297,13 +297,13 @@ impl Model {
 
     fn advance(&mut self, now: Duration) -> u64 {
         self.now_us = self.now_us.max(micros(now));
+        self.gateway.tick(now);
         self.now_us
     }
 
     /// Lets time pass without a call.
     pub fn tick(&mut self, now: Duration) {
         self.advance(now);
-        self.gateway.tick(now);
     }
 
     pub(crate) fn unix_us(&self, now_us: u64) -> u64 {

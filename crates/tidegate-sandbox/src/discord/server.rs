@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::call::{Answer, Call, Content};
-use super::gateway::wire;
+use super::gateway::{GatewayStats, wire};
 use super::model::{Gateway, Model, Settings};
 use super::script::Script;
 use super::stats::Stats;
@@ -63,6 +63,11 @@ impl Handle {
         self.with(|model| model.stats())
     }
 
+    /// All figures of the Gateway.
+    pub fn gateway_stats(&self) -> GatewayStats {
+        self.with(|model| model.gateway().stats())
+    }
+
     /// Forces answers; false if too many scripts wait already.
     pub fn script(&self, script: Script) -> bool {
         self.with(|model| model.script(script))
@@ -87,7 +92,7 @@ pub fn serve_on(listener: TcpListener, options: Options) -> io::Result<Handle> {
             }
             settings.gateway.url = format!("ws://{addr}");
         }
-        settings.gateway_judge.told_scale = scale;
+        settings.gateway_judge.told_scale = wire.scale();
         if settings.epoch_unix_ms == 0 {
             settings.epoch_unix_ms = u64::try_from(unix.as_millis()).unwrap_or(0);
         }

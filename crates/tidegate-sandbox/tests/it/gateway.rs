@@ -262,7 +262,7 @@ async fn whoever_reads_nothing_is_cut() {
     }
     let mut cut = Value::Null;
     for _ in 0..200 {
-        cut = get(&handle, "/__sandbox/gateway/stats").await.json()["client_closes"].clone();
+        cut = get(&handle, "/__sandbox/gateway/stats").await.json()["closes"].clone();
         if cut != json!({}) {
             break;
         }
@@ -282,7 +282,9 @@ async fn wrong_use_of_the_control_is_explained() {
         ("load", json!({"for_ms": 1}), "per_second"),
         ("bot", json!({"total": 1}), "bot"),
         ("settings", json!({"heartbeat_close": 1000}), "4000"),
+        ("now", json!({"do": {"delay_ms": 1}}), "live"),
         ("dispatch", json!({"t": 1}), "string"),
+        ("dispatch", json!({"shard": -1}), "whole number"),
     ] {
         let reply = control(&handle, &format!("gateway/{what}"), body).await;
         assert!(reply.status == 400 && reply.text().contains(expected), "{what}: {}", reply.text());

@@ -11,8 +11,9 @@ use super::random::Random;
 use super::weather::{Act, Weather};
 use crate::control::{Asked, value};
 
-/// Dispatches that one request may ask for.
+/// Dispatches that one request may ask for, and their bytes over all sessions.
 const COUNT_MAX: u64 = 10_000;
+const BYTES_MAX: u64 = 256 << 20;
 
 impl Model {
     /// `GET gateway/stats`, `gateway/log`, `gateway/sizes`.
@@ -59,7 +60,7 @@ impl Model {
 
     /// `{"bot":ID,"shard":N,"t":NAME,"d":…,"count":N,"bytes":N}`, each may be left out.
     fn act_dispatch(&mut self, asked: &mut Asked) -> Result<Value, String> {
-        asked.only(&["bot", "shard", "t", "d", "count", "bytes"])?;
+        asked.only(&["bot", "shard", "count", "bytes"], &["t", "d"])?;
         let name = match asked.remove("t") {
             None => "MESSAGE_CREATE".to_owned(),
             Some(Value::String(name)) => name,
@@ -73,7 +74,12 @@ impl Model {
         };
         let to = asked.to()?;
         let sessions = self.sessions_of(to);
-        for _ in 0..asked.id("count").unwrap_or(1).min(COUNT_MAX) {
+        let count = asked.id("count").unwrap_or(1).min(COUNT_MAX);
+        let size = event.d.as_ref().map_or(event.bytes, String::len) as u64;
+        if count.saturating_mul(size).saturating_mul(sessions.len() as u64) > BYTES_MAX {
+            return Err("too much at once: the bytes over all sessions are over 256 MiB".into());
+        }
+        for _ in 0..count {
             for session in &sessions {
                 self.give(*session, &event);
             }
@@ -96,7 +102,7 @@ impl Model {
     }
 
     fn act_random(&mut self, asked: &Asked) -> Result<Value, String> {
-        asked.only(&["seed", "live_mean_ms", "live", "connect_permille", "connect", "answer_permille", "answer"])?;
+        asked.only(&["seed", "live_mean_ms", "connect_permille", "answer_permille"], &["live", "connect", "answer"])?;
         let random = Random::from_json(asked.body())?;
         self.random(random);
         Ok(json!({"ok": true}))
@@ -104,15 +110,18 @@ impl Model {
 
     /// `{"bot":ID,"shard":N,"do":…}`.
     fn act_now(&mut self, asked: &mut Asked) -> Result<Value, String> {
-        asked.only(&["bot", "shard", "do"])?;
+        asked.only(&["bot", "shard"], &["do"])?;
         let act = Act::from_json(&asked.remove("do").unwrap_or_default())?;
+        if matches!(act, Act::Refuse { .. } | Act::Delay(_) | Act::DeadResumeUrl) {
+            return Err("that cannot happen to a live connection".into());
+        }
         let to = asked.to()?;
         Ok(json!({"ok": true, "connections": self.strike_now(to, &act)}))
     }
 
     /// `{"bot":ID,"shard":N,"per_second":N,"bytes_min":N,"bytes_max":N,"for_ms":N}`.
     fn act_load(&mut self, asked: &Asked) -> Result<Value, String> {
-        asked.only(&["bot", "shard", "per_second", "bytes_min", "bytes_max", "for_ms"])?;
+        asked.only(&["bot", "shard", "per_second", "bytes_min", "bytes_max", "for_ms"], &[])?;
         let bytes = |name: &str, usual: u64| usize::try_from(asked.id(name).unwrap_or(usual)).unwrap_or(0);
         let load = Load {
             to: asked.to()?,
@@ -125,7 +134,7 @@ impl Model {
 
     /// Numbers of the judge: what is left out stays.
     fn act_settings(&mut self, asked: &Asked) -> Result<Value, String> {
-        asked.only(&[
+        const KEYS: [&str; 7] = [
             "heartbeat_interval_ms",
             "heartbeat_close",
             "session_keep_ms",
@@ -133,7 +142,8 @@ impl Model {
             "frames",
             "guilds",
             "members",
-        ])?;
+        ];
+        asked.only(&KEYS, &[])?;
         let small = |name: &str| asked.id(name).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         let ms = |name: &str| asked.id(name).map(Duration::from_millis);
         let (settings, none) = (&mut self.settings, Duration::from_millis(1));
@@ -154,7 +164,7 @@ impl Model {
     /// `{"bot":ID,"total":N,"remaining":N,"reset_after_ms":N,"max_concurrency":N,"shards":N,"denied_intents":BITS,
     /// "least_shards":N}`: what is left out stays.
     fn act_bot(&mut self, asked: &Asked) -> Result<Value, String> {
-        asked.only(&[
+        const KEYS: [&str; 8] = [
             "bot",
             "total",
             "remaining",
@@ -163,7 +173,8 @@ impl Model {
             "shards",
             "denied_intents",
             "least_shards",
-        ])?;
+        ];
+        asked.only(&KEYS, &[])?;
         let id = asked.id("bot").ok_or("\"bot\" is missing: an id")?;
         let small = |name: &str| asked.id(name).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         let now_us = self.now_us;

@@ -91,6 +91,13 @@ impl Model {
         let bounds = self.settings.bounds;
         let Some(session) = self.sessions.get_mut(&number) else { return };
         let frame = session.next(event, d);
+        if **event == *"RESUMED" {
+            // What told the end of one replay must not stand in the middle of the next.
+            if let Some(conn) = session.conn {
+                self.write(conn, frame);
+            }
+            return;
+        }
         let before = session.ring_bytes;
         session.keep(frame.clone(), bounds.ring.max(1), bounds.ring_bytes.saturating_sub(self.ring_bytes));
         self.ring_bytes = self.ring_bytes - before + session.ring_bytes;

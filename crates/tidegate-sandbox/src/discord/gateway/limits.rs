@@ -102,6 +102,8 @@ pub struct Bounds {
     pub ring_bytes: usize,
     /// Outputs that wait to be polled; past it connections are cut.
     pub outputs: usize,
+    /// Bytes of them; past it connections are cut.
+    pub output_bytes: usize,
     /// Lines of the log.
     pub log: usize,
     /// Scripts that wait.
@@ -119,6 +121,7 @@ impl Default for Bounds {
             ring: 8_192,
             ring_bytes: 512 << 20,
             outputs: 1_000_000,
+            output_bytes: 512 << 20,
             log: 200_000,
             scripts: 1_000,
             guilds: 10_000,

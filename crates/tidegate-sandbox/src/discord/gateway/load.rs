@@ -1,6 +1,5 @@
 //! A stream of made-up messages.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,7 +49,7 @@ impl Model {
         let running = Running { load, began_us: self.now_us, sent: 0 };
         self.numbers += 1;
         self.loads.insert(self.numbers, running);
-        self.timers.push(Reverse((self.now_us.saturating_add(STEP_US), Due::Load(self.numbers))));
+        self.set_timer(self.now_us.saturating_add(STEP_US), Due::Load(self.numbers));
         true
     }
 
@@ -75,7 +74,7 @@ impl Model {
         }
         if spent_us < micros(load.lasts) {
             self.loads.insert(number, running);
-            self.timers.push(Reverse((self.now_us.saturating_add(STEP_US), Due::Load(number))));
+            self.set_timer(self.now_us.saturating_add(STEP_US), Due::Load(number));
         }
     }
 }

@@ -67,6 +67,7 @@ pub struct Model {
     pub(crate) ring_bytes: usize,
     pub(crate) timers: BinaryHeap<Reverse<(u64, Due)>>,
     pub(crate) outputs: VecDeque<Output>,
+    output_bytes: usize,
     pub(crate) scripts: Scripts<Weather>,
     pub(crate) random: Random,
     pub(crate) loads: BTreeMap<u64, Running>,
@@ -90,6 +91,7 @@ impl Model {
             ring_bytes: 0,
             timers: BinaryHeap::new(),
             outputs: VecDeque::new(),
+            output_bytes: 0,
             scripts: Scripts::new(settings.bounds.scripts),
             random: Random::new(settings.seed),
             loads: BTreeMap::new(),
@@ -190,7 +192,11 @@ impl Model {
 
     /// The next thing to do.
     pub fn poll(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        let output = self.outputs.pop_front()?;
+        if let Output::Write { frame, .. } = &output {
+            self.output_bytes -= frame.text.len();
+        }
+        Some(output)
     }
 
     fn conn_due(&mut self, conn: ConnId, at_us: u64) {
@@ -227,14 +233,30 @@ impl Model {
         let due_us = it.due_us();
         if due_us < it.armed_us {
             it.armed_us = due_us;
-            self.timers.push(Reverse((due_us, Due::Conn(conn.0))));
+            self.set_timer(due_us, Due::Conn(conn.0));
+        }
+    }
+
+    pub(crate) fn set_timer(&mut self, at_us: u64, due: Due) {
+        self.timers.push(Reverse((at_us, due)));
+        // Timers outlive what they were for; those that nothing waits for must not pile up.
+        let waiting = self.conns.len() + self.sessions.len() + self.loads.len();
+        if self.timers.len() > 4 * waiting + STALE_TIMERS_MAX {
+            let (conns, sessions, loads) = (&self.conns, &self.sessions, &self.loads);
+            self.timers.retain(|Reverse((at_us, due))| match due {
+                Due::Conn(number) => conns.get(number).is_some_and(|it| it.armed_us == *at_us),
+                Due::Session(number) => {
+                    sessions.get(number).is_some_and(|it| it.conn.is_none() && it.until_us == *at_us)
+                }
+                Due::Load(number) => loads.contains_key(number),
+            });
         }
     }
 
     pub(crate) fn write(&mut self, conn: ConnId, frame: Frame) {
-        if self.outputs.len() >= self.settings.bounds.outputs.max(1) {
-            self.cut(conn);
-            return;
+        let bounds = &self.settings.bounds;
+        if self.outputs.len() >= bounds.outputs.max(1) || self.output_bytes >= bounds.output_bytes.max(1) {
+            return self.cut(conn, "reads too slowly");
         }
         let Some(it) = self.conns.get_mut(&conn.0).filter(|it| !it.silent) else { return };
         if let Kind::Dispatch { seq, .. } = frame.kind {
@@ -244,6 +266,7 @@ impl Model {
         if matches!(frame.kind, Kind::Dispatch { .. }) {
             self.count(bot, |figures| figures.dispatches += 1);
         }
+        self.output_bytes += frame.text.len();
         self.outputs.push_back(Output::Write { conn, frame });
     }
 
@@ -259,9 +282,9 @@ impl Model {
         self.left(&it, !matches!(code, 4003..=4007 | 4009..=4014));
     }
 
-    pub(crate) fn cut(&mut self, conn: ConnId) {
+    pub(crate) fn cut(&mut self, conn: ConnId, note: &'static str) {
         let Some(it) = self.conns.remove(&conn.0) else { return };
-        self.ended(conn, &it, 1006, "");
+        self.ended(conn, &it, 1006, note);
         self.outputs.push_back(Output::Cut { conn });
         self.left(&it, true);
     }
@@ -284,7 +307,7 @@ impl Model {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         session.conn = None;
         session.until_us = until_us;
-        self.timers.push(Reverse((until_us, Due::Session(number))));
+        self.set_timer(until_us, Due::Session(number));
     }
 
     pub(crate) fn forget_session(&mut self, number: u64) {
@@ -327,6 +350,8 @@ impl GatewayEntry {
     }
 }
 
+/// Timers that may stand for nothing, besides three for each that waits.
+const STALE_TIMERS_MAX: usize = 4096;
 /// Where READY sends a RESUME.
 pub(crate) const RESUME_PATH: &str = "/resume";
 /// Nobody answers here but with 503.

@@ -158,6 +158,20 @@ fn what_cannot_be_resumed_is_told_at_once() {
 }
 
 #[test]
+fn a_replay_holds_no_resumed_of_before() {
+    let mut world = World::new();
+    let (conn, session) = world.live([0, 1]);
+    world.model.closed(world.now, conn, None);
+    world.dispatch(1);
+    for expected in [vec!["MESSAGE_CREATE 3", "RESUMED 4"], vec!["MESSAGE_CREATE 3", "RESUMED 5"]] {
+        let conn = world.connect();
+        world.resume(conn, &session, 2);
+        assert_eq!(world.said().split_off(1), expected);
+        world.model.closed(world.now, conn, None);
+    }
+}
+
+#[test]
 fn the_ring_keeps_so_much_and_no_more() {
     let bounds = super::super::Bounds { ring: 5, ..Default::default() };
     for (seq, expected) in [(9, "invalid false"), (10, "MESSAGE_CREATE 11")] {
@@ -221,6 +235,18 @@ fn connections_sessions_outputs_log_and_bots_are_bounded() {
         world.model.bot(bot);
     }
     assert_eq!(world.model.sizes().bots, 2);
+    let bounds = super::super::Bounds { output_bytes: 5000, guilds: 2, ..Default::default() };
+    let mut world = World::of(Settings { bounds, ..Settings::default() });
+    let (conn, _) = world.live([0, 1]);
+    for guild in 0..5 {
+        let all = json!({"guild_id": guild.to_string(), "query": "", "limit": 0});
+        world.send(conn, &json!({"op": 8, "d": all}));
+    }
+    assert_eq!(world.model.bot(123456).members.len(), 2);
+    world.said();
+    world.dispatch(100);
+    let said = world.said();
+    assert!((5..15).contains(&said.len()) && said.last().is_some_and(|last| last == "cut"), "{said:?}");
 }
 
 #[test]

@@ -301,3 +301,22 @@ fn no_input_makes_it_panic() {
         .connect(Duration::MAX, &Handshake { from: [0; 4].into(), path: String::new(), query: Vec::new() })
         .unwrap();
 }
+
+#[test]
+fn d1_whoever_identifies_for_ever_has_no_token_left_that_day() {
+    let mut world = World::new();
+    let mut tries = 0;
+    while world.model.stats().total.token_resets == 0 {
+        tries += 1;
+        let conn = world.connect();
+        world.identify(conn, [0, 1]);
+        world.after(3000);
+        world.model.closed(world.now, conn, None);
+        world.after(2000);
+        world.said();
+    }
+    assert_eq!((tries, world.now.as_secs()), (1001, 5005));
+    let conn = world.connect();
+    world.identify(conn, [0, 1]);
+    assert_eq!(world.said(), ["hello 41250", "close 4004"]);
+}

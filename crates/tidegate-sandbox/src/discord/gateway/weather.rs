@@ -175,7 +175,7 @@ impl Model {
         let Some(bot) = self.conns.get(&conn.0).map(|it| it.bot) else { return };
         self.count(bot, |figures| figures.forced += 1);
         match act {
-            Act::Close { code: 1006, .. } | Act::Cut | Act::Refuse { .. } => self.cut(conn),
+            Act::Close { code: 1006, .. } | Act::Cut | Act::Refuse { .. } => self.cut(conn, "forced"),
             Act::Close { code, twice } => self.close_by(conn, *code, "Forced.", *twice),
             Act::Reconnect => {
                 self.count(bot, |figures| figures.reconnects += 1);

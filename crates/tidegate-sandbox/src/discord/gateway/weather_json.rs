@@ -40,10 +40,17 @@ impl Weather {
         if !fits {
             return Err("that cannot happen at that moment".into());
         }
+        let (bot, path) = (reader.id("bot")?, reader.text("path")?);
+        if on == Moment::Connect && (bot.is_some() || shard.is_some()) {
+            return Err("of a connection that is only asked for, neither \"bot\" nor \"shard\" is known".into());
+        }
+        if on != Moment::Connect && path.is_some() {
+            return Err("\"path\" is for \"connect\" alone".into());
+        }
         Ok(Self {
-            bot: reader.id("bot")?,
+            bot,
             shard,
-            path: reader.text("path")?,
+            path,
             on,
             after,
             skip: reader.number("skip", 0)?,

@@ -132,6 +132,28 @@ fn what_happens_now_happens_to_those_who_are_meant() {
 }
 
 #[test]
+fn acts_that_wait_and_connections_that_have_ended_are_bounded() {
+    let mut world = World::new();
+    rule(&mut world, &json!({"on": "frame", "op": 1, "after_ms": 1000, "times": 50, "do": "beat"}));
+    let (conn, _) = world.live([0, 1]);
+    for _ in 0..50 {
+        world.send(conn, &json!({"op": 1, "d": 2}));
+    }
+    world.said();
+    world.after(1000);
+    assert_eq!(world.said(), ["beat"; 16]);
+    for _ in 0..10_010 {
+        let conn = world.connect();
+        world.model.closed(world.now, conn, None);
+        world.said();
+    }
+    assert_eq!((world.model.sizes().ended, world.model.connections().len()), (10_000, 10_001));
+    assert!(world.model.sizes().timers < 4200, "{:?}", world.model.sizes());
+    world.after(100_000);
+    assert_eq!((world.said(), world.model.sizes().timers), (vec!["close 4009".to_owned()], 0));
+}
+
+#[test]
 fn a_frame_has_its_weather() {
     let mut world = World::new();
     let (conn, _) = world.live([0, 1]);
@@ -203,6 +225,8 @@ fn what_is_no_weather_is_explained() {
     assert!(wrong(json!({"on": "live", "do": {"refuse": 503}})).contains("moment"));
     assert!(wrong(json!({"on": "frame", "do": "cut"})).contains("opcode"));
     assert!(wrong(json!({"on": "live", "do": "cut", "when": 1})).contains("\"when\""));
+    assert!(wrong(json!({"on": "connect", "bot": "1", "do": "cut"})).contains("bot"));
+    assert!(wrong(json!({"on": "live", "path": "/resume", "do": "cut"})).contains("path"));
     let mut world = World::new();
     let max = world.model.settings.bounds.scripts;
     assert!((0..max).all(|_| world.model.weather(Weather::next(Moment::Live, Act::Cut))));

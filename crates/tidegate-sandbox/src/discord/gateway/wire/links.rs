@@ -102,7 +102,7 @@ fn drain(shared: &Shared<Model>, links: &Links, now: Duration) -> Option<Duratio
     while let Some(output) = model.gateway.poll() {
         let conn = output.conn();
         if !links.hand(output) {
-            model.gateway.closed(now, conn, None);
+            model.gateway.cut(conn, "reads too slowly");
         }
     }
     model.gateway.next_at()
