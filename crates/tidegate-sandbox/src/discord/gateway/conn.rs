@@ -56,9 +56,21 @@ impl Handshake {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Todo {
     Hello,
-    Ready { shard: (u32, u32), intents: u64, dead_resume_url: bool },
-    Resume { session: u64, seq: u64 },
+    Ready {
+        shard: (u32, u32),
+        intents: u64,
+        dead_resume_url: bool,
+    },
+    Resume {
+        session: u64,
+        seq: u64,
+    },
     Act(Act),
+    /// Of the random weather that was set so many turns in.
+    Fate {
+        act: Act,
+        turn: u64,
+    },
 }
 
 impl Todo {

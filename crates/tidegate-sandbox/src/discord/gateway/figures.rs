@@ -96,11 +96,15 @@ pub struct GatewayEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<(u32, u32)>,
     /// What happened: `open`, `refused`, `identify`, `resume`, `ready`, `resumed`, `invalid`, `reconnect`, `frame`, `close`
-    /// (by the Gateway), `closed` (by the client), `frozen`, `token_reset`.
+    /// (by the Gateway), `closed` (by the client), `frozen`,
+    /// `deaf`, `silent`, `token_reset`.
     pub what: &'static str,
     /// A close code, or a status of HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<u16>,
+    /// Of an op 9: its `d`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumable: Option<bool>,
     /// Of a frame: its opcode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<u8>,

@@ -101,7 +101,7 @@ impl Model {
                 self.ready(conn, bot, shard, intents, dead_resume_url);
             }
             Some(Todo::Resume { session, seq }) => self.take_up(conn, session, seq),
-            Some(Todo::Hello | Todo::Act(_)) | None => {}
+            Some(Todo::Hello | Todo::Act(_) | Todo::Fate { .. }) | None => {}
         }
     }
 
@@ -244,7 +244,8 @@ impl Model {
             }
         }
         self.count(bot, |figures| figures.invalid_sessions += 1);
-        self.note(GatewayEntry { conn: conn.0, bot, shard, what: "invalid", note, ..GatewayEntry::default() });
+        let entry = GatewayEntry { conn: conn.0, bot, shard, what: "invalid", note, ..GatewayEntry::default() };
+        self.note(GatewayEntry { resumable: Some(resumable), ..entry });
         self.write(conn, Frame::plain(Kind::Invalid { resumable }));
     }
 }

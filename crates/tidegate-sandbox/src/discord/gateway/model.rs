@@ -70,6 +70,8 @@ pub struct Model {
     output_bytes: usize,
     pub(crate) scripts: Scripts<Weather>,
     pub(crate) random: Random,
+    /// How often random weather was set.
+    pub(crate) random_turn: u64,
     pub(crate) loads: BTreeMap<u64, Running>,
     /// Connections that have ended, oldest first.
     pub(crate) ended: VecDeque<ConnStats>,
@@ -94,6 +96,7 @@ impl Model {
             output_bytes: 0,
             scripts: Scripts::new(settings.bounds.scripts),
             random: Random::new(settings.seed),
+            random_turn: 0,
             loads: BTreeMap::new(),
             ended: VecDeque::new(),
             total: Figures::default(),
@@ -214,6 +217,8 @@ impl Model {
             }
             Some(Todo::Resume { session, seq }) => self.take_up(conn, session, seq),
             Some(Todo::Act(act)) => self.happen(conn, &act),
+            Some(Todo::Fate { act, turn }) if turn == self.random_turn => self.happen(conn, &act),
+            Some(Todo::Fate { .. }) => {}
             None if late => self.close(conn, self.settings.limits.heartbeat_close, "Session timed out."),
             None => {}
         }

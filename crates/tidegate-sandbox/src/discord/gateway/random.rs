@@ -122,9 +122,14 @@ impl Random {
 }
 
 impl Model {
-    /// Sets the random weather; it is over with one that has no chances.
+    /// Sets the random weather, for connections that live already too; it is over with one that has no chances.
     pub fn random(&mut self, random: Random) {
         self.random = random;
+        self.random_turn += 1;
+        let live: Vec<ConnId> = self.sessions.values().filter_map(|session| session.conn).collect();
+        for conn in live {
+            self.random_fate(conn);
+        }
     }
 
     /// What random weather does at a moment, and when.
@@ -150,7 +155,8 @@ impl Model {
         let means = (-random.fraction().ln()).clamp(0.001, 20.0);
         let after = Duration::try_from_secs_f64(random.live_mean.as_secs_f64() * means).unwrap_or(Duration::MAX);
         if let Some(act) = random.one_of(|it| &it.live) {
-            self.later(conn, after, Todo::Act(act));
+            let turn = self.random_turn;
+            self.later(conn, after, Todo::Fate { act, turn });
         }
     }
 }

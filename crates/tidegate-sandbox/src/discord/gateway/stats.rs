@@ -230,6 +230,7 @@ impl Model {
         self.loads.clear();
         self.scripts = Scripts::new(self.settings.bounds.scripts);
         self.random = Random::new(self.settings.seed);
+        self.random_turn += 1;
         let ids: Vec<u64> = self.bots.iter().map(|(id, _)| *id).collect();
         for id in ids {
             let (now_us, start, guilds) = (self.now_us, self.settings.start.clone(), self.settings.bounds.guilds);

@@ -189,6 +189,21 @@ fn random_weather_comes_again_with_its_seed() {
 }
 
 #[test]
+fn random_weather_begins_and_ends_when_it_is_set() {
+    let mut world = World::new();
+    world.live([0, 1]);
+    let mut random = Random::new(1);
+    (random.live, random.live_mean) = (vec![Act::Beat], Duration::from_secs(1));
+    world.model.random(random.clone());
+    world.after(20_000);
+    assert_eq!(world.said(), ["beat"]);
+    world.model.random(random);
+    world.model.random(Random::new(1));
+    world.after(20_000);
+    assert_eq!(world.said(), [""; 0]);
+}
+
+#[test]
 fn a_stream_gives_its_rate_in_messages_of_its_size() {
     let mut world = World::new();
     let (conn, _) = world.live([0, 1]);
