@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::dispatch::To;
-use super::model::{Due, Model};
+use super::model::Model;
 use super::objects;
 use super::session::mix;
+use super::timers::Due;
 use crate::discord::snowflake;
 use crate::time::micros;
 

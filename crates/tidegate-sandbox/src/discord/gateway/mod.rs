@@ -24,6 +24,7 @@ mod random;
 mod receive;
 mod session;
 mod stats;
+mod timers;
 mod weather;
 mod weather_json;
 pub(crate) mod wire;
