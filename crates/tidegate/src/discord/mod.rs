@@ -36,6 +36,7 @@ use crate::governed::edge::Edge as Common;
 use crate::governed::intake::{Wrong, vet};
 use crate::proxy::body::Body;
 use crate::proxy::reply::Reply;
+use crate::proxy::target::plain;
 use crate::serve::{Connection, Shared};
 
 /// What all calls to Discord share.
@@ -124,7 +125,8 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
     let shared = Arc::clone(&connection.shared);
     let (mut head, body) = request.into_parts();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
-    let path = path::behind_api(head.uri.path()).unwrap_or_default();
+    let path = plain(head.uri.path());
+    let path = path::behind_api(&path).unwrap_or_default();
     let now = shared.clock.now();
     let route = Route::parse(head.method.as_str(), path, shared.discord.unix_ms(now), |token| keyed(token));
     if matches!(route.kind, RouteKind::Interaction | RouteKind::TokenWebhook) {

@@ -1,6 +1,15 @@
 //! Request targets that mean one thing here and another one upstream.
 
+use std::borrow::Cow;
+
 use hyper::Uri;
+use percent_encoding::percent_decode_str;
+
+/// A path that was checked, without its escapes: what it is known by. Whoever could write a route in several ways would
+/// have a budget for each.
+pub(crate) fn plain(path: &str) -> Cow<'_, str> {
+    percent_decode_str(path).decode_utf8_lossy()
+}
 
 /// What is wrong with a target, if anything.
 pub(crate) fn check(uri: &Uri) -> Result<(), &'static str> {

@@ -24,6 +24,7 @@ use self::reply::Reply;
 use crate::bots::{InUse, Token};
 use crate::governed::intake::vet;
 use crate::proxy::body::Body;
+use crate::proxy::target::plain;
 use crate::serve::Connection;
 
 /// Whether a path is one of the Bot API's.
@@ -41,7 +42,7 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
     let shared = &connection.shared;
     let (mut head, body) = request.into_parts();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
-    let path = head.uri.path().to_owned();
+    let path = plain(head.uri.path()).into_owned();
     let Some(target) = path::parse(&path) else {
         return Err(Box::new(answer::error(StatusCode::NOT_FOUND, "Not Found: write it like /bot<token>/<method>")));
     };
@@ -61,9 +62,9 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
 /// The bot of a target. Malformed tokens and bots that are not served never leave.
 fn find(connection: &Connection, target: &Target<'_>) -> Result<InUse, Box<Reply>> {
     let shared = &connection.shared;
-    let token = match connection.known(&target.token, target.test) {
+    let token = match connection.known(target.token, target.test) {
         Some(token) => token,
-        None => Token::telegram(&target.token, target.test)
+        None => Token::telegram(target.token, target.test)
             .ok_or_else(|| Box::new(answer::error(StatusCode::NOT_FOUND, "Not Found: that is no token of a bot")))?,
     };
     if shared.config.bots.as_ref().is_some_and(|allowed| !allowed.contains(token.id())) {

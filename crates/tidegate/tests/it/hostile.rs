@@ -56,6 +56,30 @@ fn tunnels_and_two_hosts_go_nowhere() {
 }
 
 #[test]
+fn a_name_written_otherwise_is_the_same_name() {
+    let fake = ok();
+    let house = House::start(&format!("telegram.api = \"http://{0}\"\ndiscord.api = \"http://{0}\"", fake.address));
+    for (target, gate) in [
+        (format!("/bot{TOKEN}/%73end%4dessage?chat_id=5&text=a"), "telegram/send"),
+        (
+            format!("/bot{}/%74est/%65ditMessageText?chat_id=5&message_id=1&text=a", TOKEN.replace(':', "%3A")),
+            "telegram/edit",
+        ),
+        ("/api/v10/ch%61nnels/%37/mess%61ges".to_owned(), "discord/send"),
+        ("/api/%7610/channels/7/%74yping".to_owned(), "discord/typing"),
+    ] {
+        let answer = ask(house.listen, "POST", &target, &[], b"");
+        assert_eq!((answer.status, answer.header("x-tidegate-gate")), (200, Some(gate)), "{target}");
+        assert_eq!(fake.seen().last().unwrap().target, target, "it goes on as it came");
+    }
+    let status = house.status();
+    let mut bots: Vec<&str> =
+        status["bots"].as_array().unwrap().iter().map(|bot| bot["bot"].as_str().unwrap()).collect();
+    bots.sort_unstable();
+    assert_eq!(bots, ["123456", "123456", "tokenless"], "one of them of the test servers");
+}
+
+#[test]
 fn a_client_that_uploads_on_reads_why_it_was_refused() {
     let fake = ok();
     let house = House::before(&fake, "");
