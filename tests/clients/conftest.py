@@ -17,6 +17,11 @@ from libraries.telebot_sync import TelebotSync  # noqa: E402
 LIBRARIES = {"ptb": PythonTelegramBot, "grammy": Grammy, "telebot": TelebotSync, "telebot_async": TelebotAsync}
 
 
+def pytest_collection_modifyitems(items):
+    """The long ones first."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(params=LIBRARIES.values(), ids=LIBRARIES.keys())
 def library(request):
     """Each client library in turn."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+import pytest
+
 from harness import GROUP, SCALE, TOKEN, House, assert_in_order, number
 from libraries import Failed, Refused, until_taken
 
@@ -72,6 +74,7 @@ def assert_sixty_and_thirty(house: House) -> None:
     assert max(others) < group[30]
 
 
+@pytest.mark.long
 def test_sixty_sends_to_a_group_and_to_thirty_other_chats(library):
     """At the library's defaults: what cannot be held within its timeout is refused with its time, and taken then."""
 
@@ -84,6 +87,7 @@ def test_sixty_sends_to_a_group_and_to_thirty_other_chats(library):
         assert_sixty_and_thirty(house)
 
 
+@pytest.mark.long
 def test_sixty_sends_to_a_group_are_held_in_order_for_a_patient_client(library):
     """With its own hold named no call is refused at all, and the group's order is the order of the calls."""
 
@@ -138,6 +142,7 @@ def test_a_stream_of_300_edits_fired_at_once(library):
         assert len(house.log("editMessageText", GROUP)) <= 20
 
 
+@pytest.mark.long
 def test_a_stream_of_300_edits_each_awaited(library):
     async def scenario(house: House):
         async with library(house.base, TOKEN) as bot:

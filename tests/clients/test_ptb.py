@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
+import pytest
 from telegram.ext import AIORateLimiter, ExtBot
 
 from harness import GROUP, TOKEN, House, assert_in_order, number
@@ -24,6 +25,7 @@ async def at_once(bot, tasks: int) -> list:
     return await asyncio.gather(*sends, return_exceptions=True)
 
 
+@pytest.mark.long
 def test_two_thousand_tasks_over_fifty_chats():
     async def scenario(house: House):
         async with PythonTelegramBot(house.base, TOKEN, patient=True, **POOL) as bot:
@@ -56,6 +58,7 @@ def test_tasks_at_once_without_tidegate_are_refused():
         assert any(call.status == 429 for call in house.log("sendMessage"))
 
 
+@pytest.mark.alone
 def test_two_thousand_tasks_with_the_librarys_own_limiter():
     """At every default: a 5 s read timeout, and AIORateLimiter doing what it does with a 429. In real time, since that
     limiter knows no other."""
@@ -79,6 +82,7 @@ def test_two_thousand_tasks_with_the_librarys_own_limiter():
             assert sorted(arrived) == list(range(TASKS // CHATS)), f"chat {chat} has each once"
 
 
+@pytest.mark.long
 def test_an_agents_stream_into_a_group():
     """250 edits, ten a second: what was asked for last is out within 1.2 s, with previews on the way, wherever the end
     falls between two of them: an edit that comes soon after the one before it is the end of a stream."""

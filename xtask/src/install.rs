@@ -72,15 +72,24 @@ fn node(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// One run of pytest over all of `tests/clients`.
+/// All of `tests/clients`: first what may run beside others, then by itself what may not.
 pub(crate) fn clients(workspace: &Workspace) -> Result<()> {
+    // One at a time, so that the long ones, which come first, are not all given to one of them.
+    let together = pytest(workspace, &["-m", "not alone", "--numprocesses", AT_ONCE, "--maxschedchunk", "1"]);
+    let alone = pytest(workspace, &["-m", "alone"]);
+    together.and(alone)
+}
+
+fn pytest(workspace: &Workspace, args: &[&str]) -> Result<()> {
     run(workspace
         .command(venv_python(workspace))
         .env("CLIENTS_BIN", workspace.target.join("debug/tidegate"))
         .env("CLIENTS_NODE_MODULES", workspace.target.join("npm/node_modules"))
         .env("CLIENTS_TWILIGHT", workspace.target.join("clients/twilight/debug/twilight-bot"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .args(["-m", "pytest", "-p", "no:cacheprovider", "--numprocesses", AT_ONCE, "--durations", "10", TESTS]))
+        .args(["-m", "pytest", "-p", "no:cacheprovider", "--durations", "10"])
+        .args(args)
+        .arg(TESTS))
 }
 
 fn venv_python(workspace: &Workspace) -> PathBuf {
