@@ -41,4 +41,6 @@ pub use stats::{BotStats, ConnStats, GatewaySizes, GatewayStats};
 pub use weather::{Act, Moment, Weather};
 
 #[cfg(test)]
+mod rest_tests;
+#[cfg(test)]
 mod rules_tests;
