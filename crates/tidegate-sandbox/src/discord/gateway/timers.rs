@@ -57,7 +57,13 @@ impl Model {
             }
             Some(Todo::Resume { session, seq }) => self.take_up(conn, session, seq),
             Some(Todo::Act(act)) => self.happen(conn, &act),
-            Some(Todo::Fate { act, turn }) if turn == self.random_turn => self.happen(conn, &act),
+            Some(Todo::Fate { act, turn }) if turn == self.random_turn => {
+                self.happen(conn, &act);
+                // Not every act ends a connection.
+                if self.conns.get(&conn.0).is_some_and(|it| it.session().is_some()) {
+                    self.random_fate(conn);
+                }
+            }
             None if late => self.close(conn, self.settings.limits.heartbeat_close, "Session timed out."),
             Some(Todo::Fate { .. }) | None => {}
         }

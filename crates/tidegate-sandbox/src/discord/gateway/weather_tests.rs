@@ -196,7 +196,8 @@ fn random_weather_begins_and_ends_when_it_is_set() {
     (random.live, random.live_mean) = (vec![Act::Beat], Duration::from_secs(1));
     world.model.random(random.clone());
     world.after(20_000);
-    assert_eq!(world.said(), ["beat"]);
+    let beats = world.said();
+    assert!((10..30).contains(&beats.len()) && beats.iter().all(|said| said == "beat"), "{beats:?}");
     world.model.random(random);
     world.model.random(Random::new(1));
     world.after(20_000);
