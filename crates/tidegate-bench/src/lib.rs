@@ -4,6 +4,9 @@
 
 pub mod callbacks;
 pub mod decision;
+// What it takes in of the program is tested there.
+#[cfg(not(test))]
+pub mod gateway;
 pub mod http;
 pub mod memory;
 pub mod proxy;

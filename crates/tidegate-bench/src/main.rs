@@ -5,6 +5,7 @@ use std::alloc::System;
 use std::process::ExitCode;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use tidegate_bench::gateway::{self, relay};
 use tidegate_bench::http::bare;
 use tidegate_bench::{callbacks, decision, memory, proxy, upload};
 
@@ -15,7 +16,8 @@ const USAGE: &str = "decision    one governor decision beside the `governor` cra
 memory      bytes of peers, at rest and after a rush
 proxy       the program beside a bare reverse proxy (`proxy 3`: three pairs; `proxy count`: instructions, by valgrind)
 upload      resident memory during an upload of 50 MB
-callbacks   Discord's interaction callbacks while the bot's budget is full";
+callbacks   Discord's interaction callbacks while the bot's budget is full
+gateway     dispatches a second through the compressions, and through the program beside a bare relay";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +35,10 @@ fn main() -> ExitCode {
         ["proxy", pairs] => proxy::report(Some(pairs)),
         // The other of the two that `proxy` compares.
         ["bare", upstream] => bare::run(upstream),
+        ["gateway"] => gateway::report(None),
+        ["gateway", rounds] => gateway::report(Some(rounds)),
+        // The other of the two that `gateway` compares.
+        ["relay", upstream, work, compression] => relay::run(upstream, work, compression),
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);

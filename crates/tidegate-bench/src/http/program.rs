@@ -60,7 +60,8 @@ impl Program {
         Self::start(command)
     }
 
-    fn start(mut command: Command) -> Result<Self> {
+    /// Starts one whose first line names its address.
+    pub(crate) fn start(mut command: Command) -> Result<Self> {
         let mut child =
             command.stdout(Stdio::piped()).spawn().with_context(|| format!("{command:?} does not start"))?;
         let mut said = BufReader::new(child.stdout.take().context("no output")?);
