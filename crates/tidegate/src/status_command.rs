@@ -80,6 +80,7 @@ fn table(status: &Value) -> String {
         let (held, flying, peers) = (text(&bot["held"]), text(&bot["in_flight"]), text(&bot["peers"]));
         let _ = writeln!(out, "{name:<20} {token:<9} {held:>6} {flying:>9} {peers:>7}  {cooling}");
     }
+    shards(&mut out, &status["gateway"]);
     let _ = writeln!(out, "\n{:<20} {:<10} {:<13} {:<12} {:>9}", "bot", "surface", "class", "outcome", "count");
     for bot in bots {
         for count in bot["counters"].as_array().map(Vec::as_slice).unwrap_or_default() {
@@ -89,4 +90,32 @@ fn table(status: &Value) -> String {
         }
     }
     out
+}
+
+/// The shards of all bots, and the session starts that each may still spend.
+fn shards(out: &mut String, gateway: &Value) {
+    let text = |value: &Value| match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let bots = gateway["bots"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if bots.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<20} {:<9} {:<12} {:<22} {:>7} {:<8} {:>11} {:>7}",
+        "bot", "shard", "state", "why", "s left", "bot here", "starts left", "in 24 h"
+    );
+    for bot in bots {
+        let starts = &bot["session_starts"];
+        for shard in bot["shards"].as_array().map(Vec::as_slice).unwrap_or_default() {
+            let (name, key) = (text(&bot["bot"]), format!("{}/{}", shard["shard"][0], shard["shard"][1]));
+            let (state, why, left) = (text(&shard["state"]), text(&shard["why"]), text(&shard["left_s"]));
+            let here = if shard["bot_attached"] == true { "yes" } else { "no" };
+            let (may, spent) = (text(&starts["left"]), text(&starts["in_24_h"]));
+            let _ = writeln!(out, "{name:<20} {key:<9} {state:<12} {why:<22} {left:>7} {here:<8} {may:>11} {spent:>7}");
+        }
+    }
 }

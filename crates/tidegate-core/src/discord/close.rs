@@ -20,6 +20,20 @@ pub enum Fatal {
     DisallowedIntents,
 }
 
+impl Fatal {
+    /// In one word, as it is written in files and on pages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AuthenticationFailed => "authentication_failed",
+            Self::InvalidShard => "invalid_shard",
+            Self::ShardingRequired => "sharding_required",
+            Self::InvalidVersion => "invalid_version",
+            Self::InvalidIntents => "invalid_intents",
+            Self::DisallowedIntents => "disallowed_intents",
+        }
+    }
+}
+
 /// What follows from the end of a Gateway connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AfterClose {

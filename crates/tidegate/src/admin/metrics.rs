@@ -54,10 +54,11 @@ pub(super) fn text(shared: &Shared) -> String {
         head(&mut out, name, "gauge", help);
         let _ = writeln!(out, "{name} {value}");
     }
+    super::gateway::metrics(shared, &mut out);
     out
 }
 
-fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+pub(super) fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 

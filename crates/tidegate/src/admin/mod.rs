@@ -1,17 +1,19 @@
 //! The operators' port: a page, health, metrics and status. It trusts nobody.
 
+mod gateway;
 mod guard;
 mod metrics;
 mod status;
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::serve::Shared;
@@ -33,15 +35,32 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/", get(|| async { ([(CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(PAGE)) }))
         .route("/metrics", get(metrics))
         .route("/v1/status", get(|State(shared): State<Arc<Shared>>| async move { Json(status::status(&shared)) }))
+        .route("/v1/discord/{bot}/shards/{id}/restart", post(restart))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
-        .fallback(|| async { (StatusCode::NOT_FOUND, "served here: / /metrics /healthz /readyz /v1/status\n") })
+        .fallback(|| async {
+            (
+                StatusCode::NOT_FOUND,
+                "served here: / /metrics /healthz /readyz /v1/status and POST /v1/discord/{bot}/shards/{id}/restart\n",
+            )
+        })
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::guard))
         .with_state(shared)
 }
 
 async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], metrics::text(&shared))
+}
+
+/// Re-arms a shard that stopped, or ends its wait.
+async fn restart(State(shared): State<Arc<Shared>>, Path((bot, id)): Path<(String, u32)>) -> (StatusCode, Json<Value>) {
+    let shards = shared.fleets.restart(&bot, id);
+    if shards.is_empty() {
+        let reason = "no bot with this application id has such a shard here";
+        return (StatusCode::NOT_FOUND, Json(json!({"error": reason})));
+    }
+    let shards: Vec<Value> = shards.iter().map(|key| json!([key.id, key.count])).collect();
+    (StatusCode::OK, Json(json!({"restarted": shards})))
 }
 
 async fn ready(State(shared): State<Arc<Shared>>) -> (StatusCode, &'static str) {

@@ -24,6 +24,7 @@ pub(super) fn status(shared: &Shared) -> Value {
         "buffered_bytes": shared.buffers.used(),
         "telegram": {"api": shared.config.telegram.api.to_string(), "policy": shared.telegram.surfaces().policy.name},
         "discord": discord(shared),
+        "gateway": super::gateway::status(shared),
         "bots": bots,
     })
 }

@@ -55,6 +55,16 @@ impl Token {
         Self { text: "".into(), id: "tokenless".into(), hash: keyed("tokenless"), test: false }
     }
 
+    /// Stands for a bot of Discord's whose token was never seen.
+    pub(crate) fn nameless(id: &str) -> Self {
+        Self { text: "".into(), id: id.into(), hash: keyed(("nameless", id)), test: false }
+    }
+
+    /// Whether it stands for one that was never seen.
+    pub(crate) fn is_nameless(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// The bot's public id: what stands before the colon (Telegram), the application's id (Discord), or a hash.
     pub(crate) fn id(&self) -> &str {
         &self.id

@@ -6,6 +6,7 @@ mod call;
 mod gateway;
 mod governed;
 mod hold;
+pub(crate) mod identify;
 mod judge;
 mod message;
 mod names;
@@ -20,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HeaderValue, USER_AGENT};
+use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri};
 use tidegate_core::discord::{Route, RouteKind};
@@ -138,7 +139,13 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
         return Err(Box::new(answer::unauthorized()));
     }
     if let RouteKind::Gateway { bot: own } = route.kind {
-        return Ok(gateway::serve(&connection, &bot.0, &head, own).await.into_response());
+        let address = crate::gateway::address(&connection, &head.headers);
+        let address = address.map_err(|status| answer::wrong(Wrong::Request(status, "Host names no authority")))?;
+        // It is read here.
+        head.headers.remove(ACCEPT_ENCODING);
+        let reply = gateway::serve(&connection, &bot.0, &head, own).await;
+        let fleet = shared.fleets.known(&bot.0.token);
+        return Ok(crate::gateway::told(reply, &address, fleet.as_deref()).into_response());
     }
     let surfaces = shared.discord.common.surfaces();
     let mut buffered = shared.buffers.reserve();

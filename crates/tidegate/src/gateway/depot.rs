@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tidegate_core::bot::{Input, ShardKey};
+use tidegate_core::shard;
 use tidegate_tokio::Clock;
 
 use super::fleet::Fleet;
@@ -113,6 +115,19 @@ impl Fleets {
         let mut list: Vec<_> = self.table().values().cloned().collect();
         list.sort_by(|a, b| a.token.id().cmp(b.token.id()).then(a.token.hash().cmp(&b.token.hash())));
         list
+    }
+
+    /// A person re-arms a bot's shard; all of that id, whatever their count.
+    pub(crate) fn restart(&self, bot: &str, id: u32) -> Vec<ShardKey> {
+        let mut restarted = Vec::new();
+        for fleet in self.list().into_iter().filter(|fleet| fleet.token.id() == bot) {
+            let keys: Vec<ShardKey> = fleet.lock().seats.keys().copied().filter(|key| key.id == id).collect();
+            for key in keys {
+                fleet.feed(Input::Shard { key, input: shard::Input::Restart });
+                restarted.push(key);
+            }
+        }
+        restarted
     }
 
     /// A number that no other bot's connection has.

@@ -65,7 +65,7 @@ fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
 }
 
 /// Where the bot finds tidegate: what READY names in the place of Discord's address.
-fn address(connection: &Connection, headers: &HeaderMap) -> Result<Arc<str>, StatusCode> {
+pub(crate) fn address(connection: &Connection, headers: &HeaderMap) -> Result<Arc<str>, StatusCode> {
     if let Some(url) = &connection.shared.config.public_url {
         return Ok(url.as_str().into());
     }

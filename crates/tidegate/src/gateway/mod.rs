@@ -20,8 +20,11 @@ mod ring;
 mod said;
 pub(crate) mod session;
 mod socket;
+mod told;
 pub(crate) mod upstream;
 pub(crate) mod wire;
 
 pub(crate) use self::depot::Fleets;
-pub(crate) use self::door::{is_asked_for, serve};
+pub(crate) use self::door::{address, is_asked_for, serve};
+pub(crate) use self::said::{Identity, identity};
+pub(crate) use self::told::told;

@@ -134,6 +134,11 @@ fn identify(d: &str) -> Result<Identify, Close> {
 }
 
 /// A bot's token is written with and without `Bot `; both are one bot.
+/// The bot of a token, written with or without `Bot `.
+pub(crate) fn identity(written: &str) -> Option<(Token, Identity)> {
+    token(written).ok()
+}
+
 fn token(written: &str) -> Result<(Token, Identity), Close> {
     let bare = written.trim().trim_start_matches("Bot ");
     let full = format!("Bot {bare}");

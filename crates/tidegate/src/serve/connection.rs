@@ -84,11 +84,14 @@ async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Respo
     if discord::is_ours(path) {
         return discord::serve(connection, request).await;
     }
+    if discord::identify::is_ours(path) {
+        return discord::identify::serve(connection, request).await;
+    }
     if gateway::is_asked_for(&request) {
         let refused = |status| json(status, "no WebSocket: a handshake as RFC 6455 has it is needed");
         return gateway::serve(&connection, request).unwrap_or_else(refused);
     }
-    let served = "served here: /api/… and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \
+    let served = "served here: /api/…, /identify and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \
                   (Telegram)";
     json(StatusCode::NOT_FOUND, served)
 }

@@ -21,7 +21,8 @@ impl Turn<'_> {
             bot::Output::IdentifyQueue(identify_queue::Output::Note(Note::BudgetLow { remaining })) => {
                 tracing::warn!(bot = %self.fleet.token, remaining, "few session starts are left of the day");
             }
-            bot::Output::IdentifyQueue(_) | bot::Output::Outside(_) => {}
+            bot::Output::IdentifyQueue(_) => {}
+            bot::Output::Outside(output) => self.outside(output),
             bot::Output::NotOpened { key } => {
                 if let Some(seat) = self.state.seats.get(&key) {
                     seat.links.values().for_each(|link| link.tell(Tell::Close(Close::TOO_MANY)));

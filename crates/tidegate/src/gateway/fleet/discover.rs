@@ -134,8 +134,12 @@ impl Turn<'_> {
                     self.discover_later();
                 }
             }
-            Tidings::Unauthorized if self.state.gate.is_some() => self.tell(bot::Input::Unauthorized),
+            Tidings::Unauthorized if self.state.gate.is_some() => {
+                self.tell(bot::Input::Unauthorized);
+                self.turn_outside_away();
+            }
             Tidings::Unauthorized => {
+                self.turn_outside_away();
                 for key in self.keys() {
                     self.session(key, Input::Stopped(StopReason::Fatal(Fatal::AuthenticationFailed)));
                 }
@@ -176,6 +180,13 @@ impl Turn<'_> {
         for key in self.keys() {
             self.open_gate(key);
         }
+        self.ask_for_all();
+    }
+
+    /// Nobody can ask Discord: what it usually allows.
+    pub(super) fn begin_alone(&mut self) {
+        let session_start_limit = Limit { total: 1000, remaining: 1000, reset_after: 0, max_concurrency: 1 };
+        self.begin(Answer { url: Box::default(), shards: 1, session_start_limit });
     }
 
     fn anybody_waits_for_the_budget(&self) -> bool {

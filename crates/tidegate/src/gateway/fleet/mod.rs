@@ -10,6 +10,7 @@ mod discover;
 mod events;
 mod frames;
 mod news;
+mod outside;
 mod seat;
 mod timer;
 mod turn;
@@ -26,6 +27,8 @@ use tokio::sync::Notify;
 
 pub(crate) use self::counts::{Count, Counts};
 use self::discover::Discovery;
+pub(crate) use self::outside::Given;
+use self::outside::Outside;
 pub(crate) use self::seat::Seat;
 pub(crate) use self::turn::Turn;
 use super::depot::Depot;
@@ -62,6 +65,7 @@ pub(crate) struct State {
     /// What the gates are told next.
     work: VecDeque<bot::Input<Bytes>>,
     discovery: Discovery,
+    outside: Outside,
     /// The bot that spoke last.
     caller: Option<Caller>,
     last_serial: u64,
@@ -98,6 +102,7 @@ impl Fleet {
             by_session: HashMap::new(),
             work: VecDeque::new(),
             discovery: Discovery::default(),
+            outside: Outside::default(),
             caller: None,
             last_serial: 0,
             last_command: 0,
@@ -151,10 +156,21 @@ impl Fleet {
         });
     }
 
+    /// Session starts that tidegate still lets the bot have, of the day's and of the rolling budget; `None` before Discord
+    /// has said how many there are.
+    pub(crate) fn starts_left(&self) -> Option<u64> {
+        let state = self.lock();
+        let queue = state.gate.as_ref()?.identify_queue();
+        let rolling = queue.settings().rolling_limit().saturating_sub(queue.counted());
+        Some(queue.remaining().min(rolling))
+    }
+
     /// Whether nothing is lost when it is forgotten.
     pub(super) fn is_at_rest(&self) -> bool {
         let state = self.lock();
-        state.seats.is_empty() && state.gate.as_ref().is_none_or(|gate| gate.identify_queue().counted() == 0)
+        state.seats.is_empty()
+            && state.outside.is_empty()
+            && state.gate.as_ref().is_none_or(|gate| gate.identify_queue().counted() == 0)
     }
 
     fn turn<T>(self: &Arc<Self>, act: impl FnOnce(&mut Turn<'_>) -> T) -> T {

@@ -1,7 +1,6 @@
 //! What a shard did, as a trace has it.
 
 use serde::{Serialize, Serializer};
-use tidegate_core::discord::Fatal;
 use tidegate_core::shard::{End, Note, Output, StopReason, StoredSession, Why};
 
 #[derive(Serialize)]
@@ -98,12 +97,7 @@ fn waits(why: Why) -> &'static str {
 
 fn stopped(reason: StopReason) -> &'static str {
     match reason {
-        StopReason::Fatal(Fatal::AuthenticationFailed) => "authentication_failed",
-        StopReason::Fatal(Fatal::InvalidShard) => "invalid_shard",
-        StopReason::Fatal(Fatal::ShardingRequired) => "sharding_required",
-        StopReason::Fatal(Fatal::InvalidVersion) => "invalid_version",
-        StopReason::Fatal(Fatal::InvalidIntents) => "invalid_intents",
-        StopReason::Fatal(Fatal::DisallowedIntents) => "disallowed_intents",
+        StopReason::Fatal(fatal) => fatal.name(),
         StopReason::Budget => "budget",
     }
 }
