@@ -40,6 +40,8 @@ use crate::proxy::reply::Reply;
 use crate::proxy::target::plain;
 use crate::serve::{Connection, Shared};
 
+const NO_HOST: Wrong = Wrong::Request(StatusCode::BAD_REQUEST, "Host names no authority");
+
 /// What all calls to Discord share.
 #[derive(Debug)]
 pub(crate) struct Edge {
@@ -125,6 +127,9 @@ pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming
 async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Result<Response<Body>, Box<Reply>> {
     let shared = Arc::clone(&connection.shared);
     let (mut head, body) = request.into_parts();
+    // The Host goes no further.
+    let tells_address = path::behind_api(head.uri.path()).is_some_and(|path| path.starts_with("/gateway"));
+    let address = tells_address.then(|| crate::gateway::address(&connection, &head.headers).ok()).flatten();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
     let path = plain(head.uri.path());
     let path = path::behind_api(&path).unwrap_or_default();
@@ -139,8 +144,7 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
         return Err(Box::new(answer::unauthorized()));
     }
     if let RouteKind::Gateway { bot: own } = route.kind {
-        let address = crate::gateway::address(&connection, &head.headers);
-        let address = address.map_err(|status| answer::wrong(Wrong::Request(status, "Host names no authority")))?;
+        let address = address.ok_or_else(|| answer::wrong(NO_HOST))?;
         // It is read here.
         head.headers.remove(ACCEPT_ENCODING);
         let reply = gateway::serve(&connection, &bot.0, &head, own).await;
