@@ -128,7 +128,8 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
     let shared = Arc::clone(&connection.shared);
     let (mut head, body) = request.into_parts();
     // The Host goes no further.
-    let tells_address = path::behind_api(head.uri.path()).is_some_and(|path| path.starts_with("/gateway"));
+    let tells_address =
+        path::behind_api(head.uri.path()).is_some_and(|path| path.trim_start_matches('/').starts_with("gateway"));
     let address = tells_address.then(|| crate::gateway::address(&connection, &head.headers).ok()).flatten();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
     let path = plain(head.uri.path());

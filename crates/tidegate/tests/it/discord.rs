@@ -3,6 +3,7 @@
 
 mod bad_days;
 mod gateway;
+mod identify;
 mod limits;
 mod routes;
 mod shapes;
