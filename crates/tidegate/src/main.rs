@@ -14,6 +14,7 @@ mod proxy;
 mod replay;
 mod sandbox_command;
 mod serve;
+mod simulate;
 mod status_command;
 mod telegram;
 
@@ -75,6 +76,11 @@ enum Command {
         #[arg(long, default_value_t = 1.0)]
         scale: f64,
     },
+    /// Plays whole days in virtual time
+    Simulate {
+        #[command(subcommand)]
+        what: simulate::What,
+    },
     /// Prints a policy's matrix, or those of all policies
     Policy {
         /// Which policy: telegram, telegram-forum, discord, discord-agent
@@ -102,6 +108,10 @@ fn main() -> ExitCode {
         }
         Some(Command::Status { admin, json }) => ran(status_command::run(&admin, json)),
         Some(Command::Sandbox { telegram, discord, scale }) => ran(sandbox_command::run(telegram, discord, scale)),
+        Some(Command::Simulate { what }) => {
+            simulate::run(&what);
+            ExitCode::SUCCESS
+        }
         Some(Command::Policy { name, format }) => policy_command::run(name.as_deref(), format),
     }
 }

@@ -28,3 +28,10 @@ pub(crate) use self::depot::Fleets;
 pub(crate) use self::door::{address, is_asked_for, serve};
 pub(crate) use self::said::{Identity, identity};
 pub(crate) use self::told::told;
+
+/// The pure parts, for simulations: they run in virtual time as they do in the program.
+pub(crate) mod parts {
+    pub(crate) use super::attachment::{Act, Attachment};
+    pub(crate) use super::ring::{Bounds, Ring, Total};
+    pub(crate) use super::session::{Input, Order, Session, Times, Word};
+}

@@ -16,4 +16,5 @@ mod house;
 mod passing;
 mod secrets;
 mod sent_twice;
+mod simulate;
 mod tokens;
