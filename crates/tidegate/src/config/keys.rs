@@ -139,6 +139,12 @@ const GENERAL: &[Key] = &[
         "",
         "Requests a second of one bot over all routes, for bots that Discord allows more than its 50.",
     ),
+    key(
+        "record.dir",
+        Kind::Text,
+        "",
+        "A folder for traces of each bot's Gateway gates, without payloads and tokens, for `tidegate replay bot`; 256 MiB a bot.",
+    ),
     key("store.url", Kind::Secret, "", "A shared store. There is none yet: naming one is an error."),
 ];
 

@@ -67,6 +67,8 @@ pub(crate) struct Config {
     /// The Gateway address that bots are told.
     #[allow(dead_code, reason = "the Gateway proxy reads it")]
     pub(crate) public_url: Option<String>,
+    /// Where traces of the gates are written.
+    pub(crate) record: Option<PathBuf>,
     pub(crate) log: tracing::level_filters::LevelFilter,
     pub(crate) threads: usize,
     pub(crate) drain_timeout: Duration,
@@ -160,6 +162,7 @@ impl Config {
             time_scale: layers.get("time_scale", value::scale)?,
             bots: layers.maybe("bots", |v| Ok(texts(v).collect()))?,
             public_url: layers.maybe("public_url", |v| value::gateway_url(value::text(v)?))?,
+            record: layers.maybe("record.dir", |v| Ok(PathBuf::from(value::text(v)?)))?,
             log: layers.get("log", value::level)?,
             threads: layers.count("threads")?,
             drain_timeout: layers.get("drain_timeout", value::span)?,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,6 +25,8 @@ pub(crate) struct Depot {
     pub(super) times: Times,
     pub(super) dialer: Dialer,
     total: Arc<ring::Total>,
+    /// Where traces are written.
+    pub(super) record: Option<PathBuf>,
     /// Connections to Discord.
     open: AtomicUsize,
 }
@@ -63,6 +66,7 @@ impl Depot {
             dialer: Dialer::new(tls, settings.hosts.clone(), compression, bounds),
             total: ring::Total::new(settings.ring.total_bytes),
             open: AtomicUsize::new(0),
+            record: config.record.clone(),
             settings,
         }
     }

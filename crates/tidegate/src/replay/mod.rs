@@ -8,11 +8,14 @@ mod driver;
 mod governor;
 mod identify_queue;
 mod line;
+mod record;
 mod send_queue;
 mod shard;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use self::record::Recorder;
 
 use std::fmt;
 use std::io::{self, BufRead, Write};

@@ -2,6 +2,7 @@
 //! before it matters.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyper::StatusCode;
 use serde::Deserialize;
@@ -14,6 +15,7 @@ use tidegate_core::{Span, Time, send_queue};
 use super::{Caller, Fleet, Gate, Turn};
 use crate::gateway::session::Input;
 use crate::proxy::reply::Reply;
+use crate::replay::Recorder;
 
 /// A session start is not asked for on an older answer.
 const OLD_AFTER: Span = Span::from_secs(60);
@@ -174,6 +176,7 @@ impl Turn<'_> {
             identify_queue,
             shards_max: settings.shards_max,
         };
+        self.state.recorder = self.record(&settings, limit.at(self.now));
         let kept = self.state.starts.kept(self.now);
         self.state.main = answer.url;
         self.state.gate = Some(Gate::new(settings, limit.at(self.now), kept));
@@ -187,6 +190,21 @@ impl Turn<'_> {
     pub(super) fn begin_alone(&mut self) {
         let session_start_limit = Limit { total: 1000, remaining: 1000, reset_after: 0, max_concurrency: 1 };
         self.begin(Answer { url: Box::default(), shards: 1, session_start_limit });
+    }
+
+    /// A trace of this bot's gates, where the configuration asks for one.
+    fn record(&self, settings: &bot::Settings, limit: SessionStartLimit) -> Option<Recorder> {
+        let folder = self.fleet.depot.record.as_deref()?;
+        let token = &self.fleet.token;
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let name = format!("discord-{}-{:08x}-{since_1970}", token.id(), token.hash() >> 32);
+        match Recorder::begin(folder, &name, settings, limit) {
+            Ok(recorder) => Some(recorder),
+            Err(error) => {
+                tracing::error!(%error, folder = %folder.display(), "nothing is recorded (record.dir)");
+                None
+            }
+        }
     }
 
     fn anybody_waits_for_the_budget(&self) -> bool {

@@ -36,6 +36,7 @@ use super::link::Link;
 use super::said::{Command, Identify, Identity, Resume};
 use super::session;
 use crate::bots::Token;
+use crate::replay::Recorder;
 use crate::serve::Connection;
 
 /// All gates of one bot's Gateway side. What a guild's subscription says is handed on unseen.
@@ -66,6 +67,8 @@ pub(crate) struct State {
     work: VecDeque<bot::Input<Bytes>>,
     discovery: Discovery,
     outside: Outside,
+    /// Writes down what happens, where that is asked for.
+    recorder: Option<Recorder>,
     /// The bot that spoke last.
     caller: Option<Caller>,
     last_serial: u64,
@@ -103,6 +106,7 @@ impl Fleet {
             work: VecDeque::new(),
             discovery: Discovery::default(),
             outside: Outside::default(),
+            recorder: None,
             caller: None,
             last_serial: 0,
             last_command: 0,
@@ -175,9 +179,12 @@ impl Fleet {
 
     fn turn<T>(self: &Arc<Self>, act: impl FnOnce(&mut Turn<'_>) -> T) -> T {
         let mut state = self.lock();
-        let mut turn = Turn { fleet: self, state: &mut state, now: self.depot.clock.now() };
+        let mut turn = Turn { fleet: self, state: &mut state, now: whole_ms(self.depot.clock.now()) };
         let done = act(&mut turn);
         turn.run();
+        if let Some(recorder) = &mut state.recorder {
+            recorder.flush();
+        }
         let next = state.due();
         if next < state.armed {
             state.armed = next;
@@ -185,6 +192,11 @@ impl Fleet {
         }
         done
     }
+}
+
+/// Traces speak milliseconds, so that is when things happen.
+fn whole_ms(now: Time) -> Time {
+    Time::from_millis(now.as_micros() / 1000)
 }
 
 impl State {

@@ -32,11 +32,17 @@ impl Turn<'_> {
     pub(super) fn run(&mut self) {
         while let Some(input) = self.state.work.pop_front() {
             let Some(gate) = &mut self.state.gate else { continue };
+            if let Some(recorder) = &mut self.state.recorder {
+                recorder.input(self.now, &input);
+            }
             gate.handle(self.now, input);
             for change in gate.take_changes() {
                 self.state.starts.apply(self.now, change);
             }
             while let Some(output) = self.state.gate.as_mut().and_then(bot::Gateway::poll_output) {
+                if let Some(recorder) = &mut self.state.recorder {
+                    recorder.output(self.now, &output);
+                }
                 self.carry_out(output);
             }
         }

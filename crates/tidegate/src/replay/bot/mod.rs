@@ -45,3 +45,8 @@ impl driver::Codec for Codec {
         output.into()
     }
 }
+
+/// A line of outcome for what the composite said.
+pub(super) fn output_line(output: BotOutput<Value>) -> output::Line {
+    output.into()
+}
