@@ -5,6 +5,7 @@ mod client;
 mod closes;
 mod drops;
 mod login;
+mod record;
 
 use serde_json::{Value, json};
 use tidegate_sandbox::discord::gateway::GatewayStats;
