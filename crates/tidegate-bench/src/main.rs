@@ -17,7 +17,8 @@ memory      bytes of peers, at rest and after a rush
 proxy       the program beside a bare reverse proxy (`proxy 3`: three pairs; `proxy count`: instructions, by valgrind)
 upload      resident memory during an upload of 50 MB
 callbacks   Discord's interaction callbacks while the bot's budget is full
-gateway     dispatches a second through the compressions, and through the program beside a bare relay";
+gateway     dispatches a second through the compressions, and through the program beside a bare relay
+            (`gateway idle`: a thousand shards at rest)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         // The other of the two that `proxy` compares.
         ["bare", upstream] => bare::run(upstream),
         ["gateway"] => gateway::report(None),
+        ["gateway", "idle"] => gateway::idle(),
         ["gateway", rounds] => gateway::report(Some(rounds)),
         // The other of the two that `gateway` compares.
         ["relay", upstream, work, compression] => relay::run(upstream, work, compression),

@@ -13,7 +13,13 @@ use tokio_websockets::{ClientBuilder, MaybeTlsStream, Message, WebSocketStream};
 use super::corpus::dispatches;
 use super::wire::codec::{Compression, Inflate};
 
-const IDENTIFY: &str = r#"{"op":2,"d":{"token":"Bot MTEwMDAwMDAwMDAwMDAwMDAwMA.GaBcDe.bench-bench-bench-bench-bench-bench-bench","intents":513,"properties":{"os":"linux","browser":"tide","device":"tide"}}}"#;
+/// What a bot says of itself, as one shard of so many.
+pub(super) fn identify(shard: usize, of: usize) -> String {
+    let token = "MTEwMDAwMDAwMDAwMDAwMDAwMA.GaBcDe.bench-bench-bench-bench-bench-bench-bench";
+    format!(r#"{{"op":2,"d":{{"token":"Bot {token}","intents":513,"shard":[{shard},{of}],"#)
+        + r#""properties":{"os":"linux","browser":"tide","device":"tide"}}}"#
+}
+
 /// Without a word for so long it is over.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -39,7 +45,7 @@ impl Bot {
             let payload = String::from_utf8_lossy(payload);
             ensure!(payload.contains(opening), "{payload} where {opening} should be");
             if opening.contains("10") {
-                bot.socket.send(Message::text(IDENTIFY)).await?;
+                bot.socket.send(Message::text(identify(0, 1))).await?;
             }
         }
         for expected in dispatches(2, Self::COMPARED) {

@@ -3,6 +3,7 @@
 mod bot;
 mod corpus;
 mod discord;
+mod idle;
 mod parts;
 pub mod relay;
 mod source;
@@ -21,6 +22,11 @@ pub fn report(rounds: Option<&str>) -> Result<()> {
     let rounds = rounds.map_or(Ok(5), str::parse)?;
     parts::report(rounds)?;
     whole::report(rounds)
+}
+
+/// Measures shards at rest, and prints.
+pub fn idle() -> Result<()> {
+    idle::report()
 }
 
 /// The compressions, each as it is printed.
