@@ -54,11 +54,6 @@ impl<'a> Members<'a> {
         Ok(Some(name))
     }
 
-    /// Where the text goes on behind the members that were walked so far.
-    pub(crate) fn position(&self) -> usize {
-        self.at
-    }
-
     /// Whether nothing but space stands behind the object; to be asked after its last member.
     pub(crate) fn is_all(&self) -> bool {
         self.text[self.at..].iter().all(u8::is_ascii_whitespace)

@@ -165,9 +165,12 @@ fn any_payload() -> impl Strategy<Value = (String, Vec<(String, Value)>)> {
         (field("t", t.boxed()), field("s", s.boxed()), field("op", op.boxed()), field("d", any_json().boxed()), other);
     let members = members.prop_map(|(t, s, op, d, other)| vec![t, s, op, d, other]).prop_shuffle();
     let spaces = prop_oneof![Just(vec![""; 6]), prop::collection::vec(space(), 6)];
-    (members, spaces, any::<bool>()).prop_map(|(mut members, spaces, as_discord)| {
-        if as_discord {
-            members.sort_by_key(|(name, _)| ["t", "s", "op", "d"].iter().position(|known| known == name));
+    (members, spaces, 0..4).prop_map(|(mut members, spaces, order)| {
+        // As Discord writes it, in two of four without a member that is not known.
+        if order > 0 {
+            let place = |name: &String| ["t", "s", "op", "d"].iter().position(|known| known == name);
+            members.sort_by_key(|(name, _)| place(name).unwrap_or(4));
+            members.truncate(if order == 1 { 5 } else { 4 });
         }
         let written: Vec<_> = members
             .iter()
@@ -181,7 +184,6 @@ proptest! {
     #[test]
     fn reads_what_serde_json_reads((payload, members) in any_payload()) {
         let whole: Value = serde_json::from_str(&payload).unwrap();
-        prop_assert_eq!(members.len(), 5);
         let envelope = scan(payload.as_bytes()).unwrap();
         prop_assert_eq!(Some(envelope.op), whole["op"].as_u64());
         prop_assert_eq!(envelope.s, whole["s"].as_u64());
@@ -193,7 +195,7 @@ proptest! {
         prop_assert_eq!(&read, &whole["d"]);
         let taken = &payload[envelope.d.unwrap()];
         // What follows the data of a dispatch may be taken for it.
-        prop_assert!(taken == d || members[4].0 != "d" && envelope.op == 0 && taken.starts_with(d), "{taken}");
+        prop_assert!(taken == d || members.last().unwrap().0 != "d" && envelope.op == 0 && taken.starts_with(d), "{taken}");
     }
 
     #[test]
