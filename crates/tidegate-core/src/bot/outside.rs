@@ -51,13 +51,16 @@ impl<S> Gateway<S> {
         if !self.is_outsiders(shard, Some(grant)) {
             return;
         }
-        if self.turns.loan(shard).is_some_and(|loan| loan.id == grant) {
-            self.turns.deferred(shard);
-        }
         self.tell_identify_queue(deferred);
-        // One that had lapsed is in line again; its turn had ended.
-        if self.identify_queue.waits(shard) && self.turns.holder(shard).is_none() {
+        if !self.identify_queue.waits(shard) {
+            // Granted again at once, or known to be used.
+            return;
+        }
+        if self.turns.holder(shard).is_none() {
+            // It had lapsed, and its turn had ended.
             self.turns.claim(shard, Claimant::Outside);
+        } else if self.turns.loan(shard).is_some_and(|loan| loan.id == grant) {
+            self.turns.deferred(shard);
         }
     }
 

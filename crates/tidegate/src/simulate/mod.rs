@@ -32,6 +32,9 @@ pub(crate) enum What {
         /// From a dial to HELLO: 200ms, 1s
         #[arg(long, default_value = "200ms", value_parser = duration)]
         dial: Span,
+        /// How much longer a word to Discord may take than another
+        #[arg(long, default_value = "0ms", value_parser = duration)]
+        jitter: Span,
         /// What is random comes from this
         #[arg(long, default_value_t = 1)]
         seed: u64,
@@ -50,8 +53,8 @@ pub(crate) enum What {
 /// Runs it and prints what comes of it.
 pub(crate) fn run(what: &What) {
     match *what {
-        What::Start { shards, max_concurrency, dial, seed } => {
-            print!("{}", Start { shards, max_concurrency, dial, seed }.report());
+        What::Start { shards, max_concurrency, dial, jitter, seed } => {
+            print!("{}", Start { shards, max_concurrency, dial, jitter, seed }.report());
         }
         What::Storms { hours, seed } => storms::table(hours, seed, |row| println!("{row}")),
     }

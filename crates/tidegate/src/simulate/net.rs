@@ -118,12 +118,14 @@ pub(super) struct Distances {
     pub(super) discord: Span,
     /// One way to tidegate.
     pub(super) tide: Span,
+    /// What goes to Discord may take up to so much longer, each word on its own.
+    pub(super) jitter: Span,
 }
 
 impl Default for Distances {
     fn default() -> Self {
         let (dial, discord) = (Span::from_millis(200), Span::from_millis(25));
-        Self { dial, discord, tide: Span::from_millis(1) }
+        Self { dial, discord, tide: Span::from_millis(1), jitter: Span::ZERO }
     }
 }
 
@@ -136,12 +138,13 @@ pub(super) struct Agenda {
     pub(super) failed_dials: u64,
     entries: BinaryHeap<Reverse<Entry>>,
     number: u64,
+    dice: u64,
 }
 
 impl Agenda {
     pub(super) fn new(distances: Distances, weather: Weather) -> Self {
         let entries = BinaryHeap::new();
-        Self { now: Time::ZERO, distances, weather, failed_dials: 0, entries, number: 0 }
+        Self { now: Time::ZERO, distances, weather, failed_dials: 0, entries, number: 0, dice: 1 }
     }
 
     pub(super) fn after(&mut self, wait: Span, event: Event) {
@@ -169,7 +172,15 @@ impl Agenda {
             Up::Dial { .. } => self.distances.dial - self.distances.discord,
             _ => self.distances.discord,
         };
-        self.after(way, Event::AtDiscord(sock, up));
+        let jitter = self.roll(self.distances.jitter);
+        self.after(way + jitter, Event::AtDiscord(sock, up));
+    }
+
+    /// From nothing to all of it.
+    fn roll(&mut self, span: Span) -> Span {
+        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let sides = span.as_micros().saturating_add(1);
+        Span::from_micros((self.dice >> 33) % sides)
     }
 
     /// Discord says something.

@@ -20,6 +20,8 @@ pub(crate) struct Start {
     pub(crate) max_concurrency: u32,
     /// From a dial to HELLO.
     pub(crate) dial: Span,
+    /// How much longer a word to Discord may take than another.
+    pub(crate) jitter: Span,
     pub(crate) seed: u64,
 }
 
@@ -46,7 +48,7 @@ impl Start {
         let total = self.shards.saturating_mul(2).max(1_000);
         let start = start_of(total, self.max_concurrency, self.shards);
         let settings = Tide::settings(total.into(), self.shards.into());
-        let distances = Distances { dial: self.dial, ..Distances::default() };
+        let distances = Distances { dial: self.dial, jitter: self.jitter, ..Distances::default() };
         let mut tide = Tide::new(settings, limit_of(&start), true, self.seed);
         let mut agenda = Agenda::new(distances, Weather::Fine);
         for id in 0..self.shards {

@@ -3,8 +3,11 @@ use std::time::Duration;
 use expect_test::expect_file;
 use tidegate_core::Time;
 
-use super::day::day;
+use super::day::{World, day, key, limit_of, start_of};
+use super::discord::Discord;
 use super::naive::Faults;
+use super::net::{Agenda, Distances};
+use super::tide::Tide;
 use super::weather::Weather;
 use super::*;
 
@@ -28,7 +31,7 @@ fn the_page_shows_what_the_simulation_prints() {
 
 #[test]
 fn two_thousand_shards_are_there_within_a_hundredth_of_what_discord_allows() {
-    let start = Start { shards: 2_048, max_concurrency: 16, dial: Span::from_millis(200), seed: 1 };
+    let start = Start { shards: 2_048, max_concurrency: 16, dial: Span::from_millis(200), jitter: Span::ZERO, seed: 1 };
     let started = start.run();
     assert_eq!((started.ready.len(), started.identifies, started.too_soon), (2_048, 2_048, 0));
     let (took, least) = (started.ready.last().unwrap().as_micros(), start.least().as_micros());
@@ -39,11 +42,44 @@ fn two_thousand_shards_are_there_within_a_hundredth_of_what_discord_allows() {
 #[test]
 fn a_slow_dial_costs_no_turn() {
     // With 3 s a shard that dials early is there just in time; one that dials on its grant would cost each turn 3 s.
-    let start = Start { shards: 64, max_concurrency: 4, dial: Span::from_millis(2_900), seed: 7 };
+    let start = Start { shards: 64, max_concurrency: 4, dial: Span::from_millis(2_900), jitter: Span::ZERO, seed: 7 };
     let started = start.run();
     let (took, least) = (started.ready.last().unwrap().as_micros(), start.least().as_micros());
     assert!((least..least + least / 100).contains(&took), "{took} µs, at least {least}");
     assert_eq!((started.ready.len(), started.too_soon), (64, 0));
+}
+
+/// The margin on the spacing is for this: words of two shards do not take equally long on their way.
+#[test]
+fn a_network_that_jitters_brings_no_two_identifies_too_close() {
+    let jitter = Span::from_millis(24);
+    let start = Start { shards: 256, max_concurrency: 4, dial: Span::from_millis(200), jitter, seed: 1 };
+    let started = start.run();
+    assert_eq!((started.ready.len(), started.identifies, started.too_soon), (256, 256, 0));
+    let wild = Start { jitter: Span::from_millis(500), ..start }.run();
+    assert!(wild.too_soon > 0, "the judge would have seen it");
+}
+
+/// A bot that is resharded: both counts are there side by side, and Discord sends all of them away three times.
+#[test]
+fn two_counts_side_by_side_come_up_and_come_back() {
+    let weather = Weather::Reconnects { times: 3, closes: true };
+    let start = start_of(1_000, 2, 16);
+    let mut tide = Tide::new(Tide::settings(1_000, 24), limit_of(&start), true, 5);
+    let mut agenda = Agenda::new(Distances::default(), weather);
+    for count in [8, 16] {
+        for id in 0..count {
+            tide.open(&mut agenda, key(id, count), None);
+            tide.start(&mut agenda, key(id, count));
+        }
+    }
+    let mut world = World { agenda, discord: Discord::new(start, weather), tide: Some(tide), bot: None };
+    let end = Time::from_millis(7_200_000);
+    while world.step(end) {}
+    assert_eq!(world.discord.live(), 24);
+    let figures = world.discord.figures(&world.agenda);
+    assert_eq!((figures.identifies, figures.resumes, figures.too_soon), (24, 3 * 24, 0), "{figures:?}");
+    assert_eq!(figures.dials, 4 * 24, "{figures:?}");
 }
 
 #[test]

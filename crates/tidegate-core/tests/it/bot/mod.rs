@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cases;
+mod explore;
 mod judge;
 mod sharing;
 mod timeline;

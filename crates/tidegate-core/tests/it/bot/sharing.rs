@@ -159,3 +159,23 @@ fn a_deferral_that_comes_after_the_lapse_still_counts() {
             18000 http Grant shard: 0, grant: (2)
         "]]);
 }
+
+#[test]
+fn a_deferral_of_a_used_grant_changes_nothing() {
+    Timeline::new(settings(), limit(1, 1_000))
+        .tell(
+            "0 0/1 open
+             0 http request 0
+             0 http identified 0 1
+             100 http deferred 0 1
+             200 0/1 start
+             6000 http release 0 1
+             12000 http release 5",
+        )
+        .check(&expect![[r"
+            0 http Grant shard: 0, grant: (1)
+            200 0/1 RequestGrant
+            8000 0/1 Connect generation: (1), url: wss://main
+            11000 queue Grant shard: 0, grant: (2)
+        "]]);
+}

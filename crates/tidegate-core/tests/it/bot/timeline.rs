@@ -155,6 +155,7 @@ fn http(at_ms: u64, words: &[&str]) -> identify_queue::Input {
     let grant = words.get(2).map(|grant| GrantId(grant.parse().unwrap()));
     match (words[0], grant) {
         ("request", _) => identify_queue::Input::Request { shard, http: true },
+        ("identified", grant) => identify_queue::Input::Identified { shard, grant },
         ("release", grant) => identify_queue::Input::Release { shard, grant, unused: false },
         ("unused", grant) => identify_queue::Input::Release { shard, grant, unused: true },
         ("deferred", Some(grant)) => {
