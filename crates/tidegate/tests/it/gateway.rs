@@ -6,6 +6,7 @@ mod closes;
 mod drops;
 mod login;
 mod record;
+mod weather;
 
 use serde_json::{Value, json};
 use tidegate_sandbox::discord::gateway::GatewayStats;
@@ -58,6 +59,12 @@ impl Tide {
     /// Discord dispatches so many events to all sessions.
     fn dispatch(&self, count: u64) {
         self.control("dispatch", &json!({"t": "NUMBERED", "d": {}, "count": count}));
+    }
+
+    /// Something happens to all of Discord's connections now.
+    fn strike(&self, what: &Value) {
+        let struck = self.control("now", &json!({"do": what}));
+        assert!(struck["connections"].as_u64() > Some(0), "{struck}");
     }
 
     fn judged(&self) -> GatewayStats {
