@@ -102,9 +102,13 @@ impl Fleets {
             table.retain(|_, fleet| !fleet.is_at_rest());
         }
         if table.len() >= self.most {
-            return None;
+            // Whose token never worked gives way, the oldest first.
+            let unproven = table.values().filter(|fleet| !fleet.is_proven()).min_by_key(|fleet| fleet.number)?;
+            let hash = unproven.token.hash();
+            table.remove(&hash)?.dismiss();
         }
-        let fleet = Fleet::new(token.clone(), &self.depot);
+        let number = self.number();
+        let fleet = Fleet::new(token.clone(), number, &self.depot);
         table.insert(token.hash(), Arc::clone(&fleet));
         Some(fleet)
     }
@@ -134,7 +138,7 @@ impl Fleets {
         restarted
     }
 
-    /// A number that no other bot's connection has.
+    /// A number that nothing else has, larger than all before.
     pub(super) fn number(&self) -> u64 {
         self.last_bot.fetch_add(1, Ordering::Relaxed) + 1
     }

@@ -18,6 +18,12 @@ use crate::fake::until;
 
 const PLAIN: &str = "/?v=10&encoding=json";
 
+/// A fake Discord and a tidegate before it. IDENTIFYs keep two seconds more apart than they must: those are 100 ms of real
+/// time, and a short processor must not bring them together.
+fn tide(config: &str) -> Tide {
+    Tide::new(&format!("discord.gateway.identify.spacing_margin = \"2s\"\n{config}"))
+}
+
 /// A bot that has had READY.
 struct Live {
     bot: Bot,

@@ -9,8 +9,6 @@ use tidegate_core::shard::{self, Generation, Why};
 use super::events::Gathered;
 use super::seat::Upstream;
 use super::{Count, Turn, frames};
-use crate::gateway::close::Close;
-use crate::gateway::link::Tell;
 use crate::gateway::session::Input;
 
 impl Turn<'_> {
@@ -23,12 +21,7 @@ impl Turn<'_> {
             }
             bot::Output::IdentifyQueue(_) => {}
             bot::Output::Outside(output) => self.outside(output),
-            bot::Output::NotOpened { key } => {
-                if let Some(seat) = self.state.seats.get(&key) {
-                    seat.links.values().for_each(|link| link.tell(Tell::Close(Close::TOO_MANY)));
-                }
-                self.forget(key);
-            }
+            bot::Output::NotOpened { key } => self.too_many(key),
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) enum Count {
     Identifies,
     /// RESUMEs written to Discord.
     Resumes,
-    /// RESUMEs and IDENTIFYs of bots that were answered without a word to Discord.
+    /// RESUMEs of bots that were answered without a word to Discord.
     Local,
     /// Dispatches that came.
     Dispatches,

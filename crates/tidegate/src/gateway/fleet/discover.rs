@@ -144,6 +144,8 @@ impl Turn<'_> {
                 self.turn_outside_away();
                 for key in self.keys() {
                     self.session(key, Input::Stopped(StopReason::Fatal(Fatal::AuthenticationFailed)));
+                    // A token that never worked leaves nothing behind.
+                    self.forget(key);
                 }
             }
             Tidings::Nothing => {

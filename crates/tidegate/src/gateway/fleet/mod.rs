@@ -45,6 +45,8 @@ pub(crate) type Gate = bot::Gateway<Bytes>;
 /// One bot's shards.
 pub(crate) struct Fleet {
     pub(crate) token: Token,
+    /// Smaller than that of all that were made later.
+    pub(crate) number: u64,
     pub(crate) counts: Counts,
     depot: Arc<Depot>,
     state: Mutex<State>,
@@ -95,7 +97,7 @@ pub(crate) struct Visitor<'a> {
 
 impl Fleet {
     /// Its timer runs on the current runtime.
-    pub(super) fn new(token: Token, depot: &Arc<Depot>) -> Arc<Self> {
+    pub(super) fn new(token: Token, number: u64, depot: &Arc<Depot>) -> Arc<Self> {
         let state = State {
             gate: None,
             seats: BTreeMap::new(),
@@ -114,6 +116,7 @@ impl Fleet {
         };
         let fleet = Arc::new(Self {
             token,
+            number,
             counts: Counts::default(),
             depot: Arc::clone(depot),
             state: Mutex::new(state),
@@ -167,6 +170,18 @@ impl Fleet {
         let queue = state.gate.as_ref()?.identify_queue();
         let rolling = queue.settings().rolling_limit().saturating_sub(queue.counted());
         Some(queue.remaining().min(rolling))
+    }
+
+    /// Closes all its bots: it is forgotten.
+    pub(super) fn dismiss(self: &Arc<Self>) {
+        self.turn(|turn| {
+            turn.dismiss();
+        });
+    }
+
+    /// Whether Discord ever took its token.
+    pub(super) fn is_proven(&self) -> bool {
+        self.lock().gate.is_some()
     }
 
     /// Whether nothing is lost when it is forgotten.

@@ -148,6 +148,22 @@ impl Turn<'_> {
         }
     }
 
+    /// It is forgotten.
+    pub(super) fn dismiss(&mut self) {
+        let keys: Vec<ShardKey> = self.state.seats.keys().copied().collect();
+        for key in keys {
+            self.too_many(key);
+        }
+    }
+
+    /// There is no room for a seat: its bots are closed.
+    pub(super) fn too_many(&mut self, key: ShardKey) {
+        if let Some(seat) = self.state.seats.get(&key) {
+            seat.links.values().for_each(|link| link.tell(Tell::Close(Close::TOO_MANY)));
+        }
+        self.forget(key);
+    }
+
     /// The program ends.
     pub(super) fn stop(&mut self) {
         let keys: Vec<ShardKey> = self.state.seats.keys().copied().collect();

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use bytes::{BufMut as _, Bytes};
 use tokio::io::{AsyncRead as _, ReadBuf};
 
-use super::{End, FULL, Guest};
+use super::{End, Guest};
 use crate::gateway::attachment::Act;
 use crate::gateway::close::Close;
 use crate::gateway::fleet::Visitor;
@@ -20,18 +20,13 @@ const CHUNK: usize = 4 << 10;
 const ACK: &str = r#"{"t":null,"s":null,"op":11,"d":null}"#;
 
 impl Guest {
-    /// Reads what the bot has sent; whether there was something. A bot that takes nothing is not listened to: what it
-    /// says would only make more to be sent.
+    /// Reads what the bot has sent; whether there was something. A bot that takes nothing is listened to as well, for its
+    /// heartbeats: what is answered is bounded by the attachment.
     pub(super) fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
         let mut heard = false;
-        while self.writer.len() < FULL
-            && let Some(frame) = self.next_frame()?
-        {
+        while let Some(frame) = self.next_frame()? {
             heard = true;
             self.hear(frame)?;
-        }
-        if self.writer.len() >= FULL {
-            return Ok(heard);
         }
         let mut chunk = [0; CHUNK];
         let mut read = ReadBuf::new(&mut chunk);

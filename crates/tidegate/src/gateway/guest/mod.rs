@@ -1,7 +1,8 @@
 //! One bot's socket: a thin task around the attachment's protocol.
 //!
 //! It reads what the bot says while what it is sent goes out, hands on what is in its shard's ring, and tells the fleet
-//! when it is gone. What it has packed and not written is at most [`FULL`] and one message more.
+//! when it is gone. What it has packed and not written is at most [`FULL`], one message more, and a minute of answers to
+//! heartbeats and pings.
 
 mod input;
 mod output;
@@ -25,7 +26,7 @@ use super::socket::{Reader, Writer};
 use super::wire::codec::{Compression, Deflate};
 use crate::serve::{Connection, Socket};
 
-/// Packed bytes at which nothing more is packed, and nothing more is read.
+/// Packed bytes at which no more dispatches are packed.
 const FULL: usize = 64 << 10;
 /// Times that it reads, packs and writes before others of this thread have their turn.
 const ROUNDS: usize = 8;

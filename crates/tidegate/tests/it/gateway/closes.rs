@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::client::{Bot, Heard};
-use super::{PLAIN, ready};
+use super::{PLAIN, ready, tide};
 use crate::client::ask;
-use crate::discord::{TOKEN, Tide};
+use crate::discord::{OTHER, TOKEN, Tide};
 use crate::fake::until;
 
 fn closed(tide: &Tide, act: impl FnOnce(&mut Bot)) -> (u16, String) {
@@ -19,7 +19,7 @@ fn closed(tide: &Tide, act: impl FnOnce(&mut Bot)) -> (u16, String) {
 
 #[test]
 fn what_cannot_be_understood_is_closed_with_discords_codes() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let long = "x".repeat(4097 - json!({"op": 4, "d": ""}).to_string().len());
     let command: &dyn Fn(&Value) -> String = &|d| json!({"op": 4, "d": d}).to_string();
     let identify = |shard: Value| json!({"op": 2, "d": {"token": TOKEN, "shard": shard}}).to_string();
@@ -43,14 +43,14 @@ fn what_cannot_be_understood_is_closed_with_discords_codes() {
 
 #[test]
 fn a_frame_of_ten_megabytes_is_refused_by_its_head() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let reason = "a frame of 10000000 bytes; Discord takes 4096".to_owned();
     assert_eq!(closed(&tide, |bot| bot.text(&"x".repeat(10_000_000))), (4002, reason));
 }
 
 #[test]
 fn a_long_command_of_a_live_bot_costs_it_a_local_resume_and_discord_nothing() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     live.bot.text(&"x".repeat(4097));
     assert_eq!(live.bot.closed().0, 4002);
@@ -63,7 +63,7 @@ fn a_long_command_of_a_live_bot_costs_it_a_local_resume_and_discord_nothing() {
 
 #[test]
 fn what_is_not_served_is_told_after_the_handshake() {
-    let tide = Tide::new("");
+    let tide = tide("");
     for (target, code, word) in [
         ("/?v=10&encoding=etf", 4012, "JSON is served here"),
         ("/?v=6&encoding=json", 4012, "version 10"),
@@ -76,7 +76,7 @@ fn what_is_not_served_is_told_after_the_handshake() {
 
 #[test]
 fn a_request_that_is_no_handshake_is_answered_in_json() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let headers = [("Connection", "Upgrade"), ("Upgrade", "websocket")];
     let answer = ask(tide.house.listen, "GET", "/?v=10", &headers, b"");
     assert_eq!((answer.status, answer.header("content-type")), (400, Some("application/json")));
@@ -88,7 +88,7 @@ fn a_request_that_is_no_handshake_is_answered_in_json() {
 
 #[test]
 fn a_second_identify_is_4005() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     live.bot.identify(TOKEN, &json!({}));
     assert_eq!(live.bot.closed().0, 4005);
@@ -97,7 +97,7 @@ fn a_second_identify_is_4005() {
 
 #[test]
 fn a_wrong_token_is_4004_without_a_gateway_connection() {
-    let tide = Tide::new("");
+    let tide = tide("");
     tide.discord.with(|model| model.revoke(TOKEN));
     for _ in 0..3 {
         let told = closed(&tide, |bot| bot.identify(TOKEN, &json!({})));
@@ -107,14 +107,33 @@ fn a_wrong_token_is_4004_without_a_gateway_connection() {
 }
 
 #[test]
+fn there_are_no_more_shards_and_bots_than_there_may_be() {
+    let tide = tide("bots_max = 2\ndiscord.gateway.shards_max = 2\n");
+    let full = (4000, "tidegate has as many bots or shards as it may".to_owned());
+    let _held: Vec<_> = (0..2).map(|id| tide.live_with(PLAIN, &json!({"shard": [id, 3]}))).collect();
+    assert_eq!(closed(&tide, |bot| bot.identify(TOKEN, &json!({"shard": [2, 3]}))), full);
+    // A token that never worked gives way, one that works does not.
+    tide.discord.with(|model| model.revoke(OTHER));
+    tide.force(&json!({"route": "/gateway/bot", "times": 1000, "answer": "502"}));
+    let mut unproven = tide.greeted(PLAIN);
+    unproven.identify(OTHER, &json!({}));
+    assert!(unproven.is_quiet(5.0));
+    let mut newer = tide.greeted(PLAIN);
+    newer.identify(&OTHER.replace("secret1", "secret2"), &json!({}));
+    assert_eq!(unproven.closed(), full);
+    assert!(newer.is_quiet(5.0));
+    tide.connections(2);
+}
+
+#[test]
 fn bots_that_are_not_served_are_told() {
-    let tide = Tide::new("bots = [\"1\"]");
+    let tide = tide("bots = [\"1\"]");
     assert_eq!(closed(&tide, |bot| bot.identify(TOKEN, &json!({}))).0, 4004);
 }
 
 #[test]
 fn a_fatal_code_of_discords_is_handed_on_and_remembered() {
-    let tide = Tide::new("");
+    let tide = tide("");
     tide.control("bot", &json!({"bot": crate::discord::BOT, "denied_intents": 2}));
     let first = closed(&tide, |bot| bot.identify(TOKEN, &json!({"intents": 2})));
     assert_eq!(first, (4014, "Discord closed with this: disallowed intents".to_owned()));
@@ -128,7 +147,7 @@ fn a_fatal_code_of_discords_is_handed_on_and_remembered() {
 
 #[test]
 fn floods_of_heartbeats_and_pings_are_ended() {
-    let tide = Tide::new("");
+    let tide = tide("");
     for ping in [false, true] {
         let told = closed(&tide, |bot| {
             for _ in 0..200 {
@@ -141,14 +160,14 @@ fn floods_of_heartbeats_and_pings_are_ended() {
 
 #[test]
 fn what_is_no_websocket_is_1002() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let told = closed(&tide, |bot| bot.stream().write_all(&[0x81, 0x01, b'x']).unwrap());
     assert_eq!(told, (1002, "a frame of a client without a mask".to_owned()));
 }
 
 #[test]
 fn a_half_open_bot_is_found_by_its_silence_and_its_session_stays() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     assert_eq!(live.bot.closed(), (4000, "no heartbeat came for two intervals".to_owned()));
     let mut again = tide.greeted(PLAIN);
@@ -159,14 +178,14 @@ fn a_half_open_bot_is_found_by_its_silence_and_its_session_stays() {
 
 #[test]
 fn a_bot_that_asks_for_nothing_is_closed_and_one_that_waits_for_ready_is_not() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut silent = tide.greeted(PLAIN);
     assert_eq!(silent.closed().1, "neither IDENTIFY nor a heartbeat came for two intervals");
 }
 
 #[test]
 fn a_reader_that_stops_is_closed_and_discord_is_read_on() {
-    let tide = Tide::new("discord.gateway.unsent_max = \"256KiB\"\ndiscord.gateway.detach_timeout = \"1h\"\n");
+    let tide = tide("discord.gateway.unsent_max = \"256KiB\"\ndiscord.gateway.detach_timeout = \"1h\"\n");
     let live = tide.live();
     let (mut sent, data) = (2, json!({"pad": "x".repeat(2000)}));
     while !tide.house.output().contains("too slow") {
@@ -188,7 +207,7 @@ fn a_reader_that_stops_is_closed_and_discord_is_read_on() {
 
 #[test]
 fn the_close_of_a_bot_is_answered() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     live.bot.close(4321);
     assert_eq!(live.bot.next(), Heard::Close(Some(4321), String::new()));

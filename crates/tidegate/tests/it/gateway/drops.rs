@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::client::Heard;
-use super::{PLAIN, numbers, ready};
-use crate::discord::{TOKEN, Tide};
+use super::{PLAIN, numbers, ready, tide};
+use crate::discord::TOKEN;
 use crate::fake::until;
 
 #[test]
 fn a_bot_that_resumes_gets_what_it_missed_and_discord_hears_nothing() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     tide.dispatch(3);
     let seen = numbers(&mut live.bot, 3);
@@ -37,7 +37,7 @@ fn a_bot_that_resumes_gets_what_it_missed_and_discord_hears_nothing() {
 
 #[test]
 fn what_cannot_be_resumed_is_op_9_and_the_same_socket_may_identify() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let live = tide.live();
     let invalid = json!({"t": null, "s": null, "op": 9, "d": false});
     for (session, seq) in [("unknown", 1), (&*live.session, 1_000_000)] {
@@ -53,7 +53,7 @@ fn what_cannot_be_resumed_is_op_9_and_the_same_socket_may_identify() {
 
 #[test]
 fn an_equal_identify_gets_the_same_ready_and_all_since() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     tide.dispatch(5);
     let seen = numbers(&mut live.bot, 5);
@@ -71,7 +71,7 @@ fn an_equal_identify_gets_the_same_ready_and_all_since() {
 
 #[test]
 fn the_newest_takes_over_and_the_third_has_to_wait() {
-    let tide = Tide::new("discord.gateway.takeover_wait = \"10s\"\n");
+    let tide = tide("discord.gateway.takeover_wait = \"10s\"\n");
     let mut first = tide.live();
     let mut second = tide.live();
     let told = (4000, "superseded by a newer connection".to_owned());
@@ -92,7 +92,7 @@ fn the_newest_takes_over_and_the_third_has_to_wait() {
 
 #[test]
 fn a_session_outlives_its_bot_by_a_minute_and_can_be_resumed_later() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let live = tide.live();
     tide.dispatch(1);
     drop(live.bot);
@@ -121,7 +121,7 @@ fn a_session_outlives_its_bot_by_a_minute_and_can_be_resumed_later() {
 #[test]
 fn a_bot_that_closes_with_1000_logs_out_after_a_grace() {
     for code in [1000, 1001] {
-        let tide = Tide::new("");
+        let tide = tide("");
         let mut live = tide.live();
         live.bot.close(code);
         assert_eq!(live.bot.next(), Heard::Close(Some(code), String::new()));
@@ -138,7 +138,7 @@ fn a_bot_that_closes_with_1000_logs_out_after_a_grace() {
 
 #[test]
 fn a_place_in_line_outlives_its_socket() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let shard = |id: u64| json!({"shard": [id, 3]});
     let _first = tide.live_with(PLAIN, &shard(0));
     let mut second = tide.greeted(PLAIN);
@@ -157,7 +157,7 @@ fn a_place_in_line_outlives_its_socket() {
 
 #[test]
 fn at_the_end_bots_and_sessions_are_left_resumable() {
-    let mut tide = Tide::new("");
+    let mut tide = tide("");
     let mut live = tide.live();
     let mut waiting = tide.greeted(PLAIN);
     tide.house.terminate();

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::{PLAIN, numbers, ready};
-use crate::discord::{OTHER, TOKEN, Tide};
+use super::{PLAIN, numbers, ready, tide};
+use crate::discord::{OTHER, TOKEN};
 use crate::fake::until;
 
 #[test]
 fn a_bot_logs_in_through_every_address_and_compression() {
-    let tide = Tide::new("");
+    let tide = tide("");
     for (shard, target) in [
         "/?v=10&encoding=json",
         "//?v=10&encoding=json",
@@ -32,13 +32,13 @@ fn a_bot_logs_in_through_every_address_and_compression() {
 
 #[test]
 fn ready_names_tidegate_and_is_else_as_discord_sent_it() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut bot = tide.greeted(PLAIN);
     bot.identify(TOKEN, &json!({"shard": [0, 1]}));
     let ready = bot.json();
     assert_eq!(ready["d"]["resume_gateway_url"], format!("ws://{}", tide.house.listen));
     assert_eq!((&ready["op"], &ready["s"], &ready["d"]["v"]), (&json!(0), &json!(1), &json!(10)));
-    let elsewhere = Tide::new("public_url = \"wss://gateway.example\"");
+    let elsewhere = super::tide("public_url = \"wss://gateway.example\"");
     let mut bot = elsewhere.greeted(PLAIN);
     bot.identify(TOKEN, &json!({}));
     assert_eq!(bot.json()["d"]["resume_gateway_url"], "wss://gateway.example");
@@ -46,7 +46,7 @@ fn ready_names_tidegate_and_is_else_as_discord_sent_it() {
 
 #[test]
 fn heartbeats_are_answered_at_once_before_identify_and_while_ready_is_awaited() {
-    let tide = Tide::new("");
+    let tide = tide("");
     // It has to wait for its bucket.
     let _first = tide.live_with(PLAIN, &json!({"shard": [0, 2]}));
     let mut bot = tide.greeted(PLAIN);
@@ -63,7 +63,7 @@ fn heartbeats_are_answered_at_once_before_identify_and_while_ready_is_awaited() 
 
 #[test]
 fn identify_and_resume_before_hello_are_taken() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut bot = tide.bot(PLAIN);
     bot.identify(&format!("Bot {TOKEN}"), &json!({}));
     assert_eq!(bot.json()["op"], 10);
@@ -76,7 +76,7 @@ fn identify_and_resume_before_hello_are_taken() {
 
 #[test]
 fn binary_frames_and_fragments_are_read() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut bot = tide.greeted(PLAIN);
     let identify = json!({"op": 2, "d": {"token": TOKEN, "intents": 513}}).to_string();
     let (first, rest) = identify.as_bytes().split_at(10);
@@ -89,7 +89,7 @@ fn binary_frames_and_fragments_are_read() {
 
 #[test]
 fn identify_goes_out_as_the_bot_wrote_it_but_for_compress() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let presence = json!({"status": "idle", "activities": [{"name": "\u{fc}\u{1f600}", "type": 0}]});
     let _live = tide.live_with(PLAIN, &json!({"compress": "zlib-stream", "presence": presence, "large_threshold": 50}));
     let stats = tide.judged();
@@ -99,7 +99,7 @@ fn identify_goes_out_as_the_bot_wrote_it_but_for_compress() {
 
 #[test]
 fn two_bots_and_two_shard_counts_have_sessions_of_their_own() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let one = tide.live_with(PLAIN, &json!({"shard": [0, 1]}));
     let two = tide.live_with(PLAIN, &json!({"shard": [0, 2]}));
     let mut other = tide.greeted(PLAIN);
@@ -115,7 +115,7 @@ fn two_bots_and_two_shard_counts_have_sessions_of_their_own() {
 
 #[test]
 fn commands_go_through_the_send_queue() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     for number in 0..150 {
         live.bot.say(&json!({"op": 4, "d": {"guild_id": "1", "channel_id": number.to_string()}}));
@@ -130,7 +130,7 @@ fn commands_go_through_the_send_queue() {
 
 #[test]
 fn no_token_is_in_what_is_printed() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let live = tide.live();
     let mut again = tide.greeted(PLAIN);
     again.resume(TOKEN, &live.session, 1);

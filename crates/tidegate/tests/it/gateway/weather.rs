@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::{Bot, Heard};
-use super::{Live, PLAIN, ready};
+use super::{Live, PLAIN, ready, tide};
 use crate::discord::{BOT, TOKEN, Tide};
 use crate::fake::until;
 
@@ -40,14 +40,14 @@ fn a_drop_of_discords_is_not_seen() {
     for what in
         [json!("cut"), json!({"close": 1000}), json!({"close": 4000}), json!("reconnect"), json!({"invalid": true})]
     {
-        undisturbed(&Tide::new(""), &what);
+        undisturbed(&tide(""), &what);
     }
 }
 
 #[test]
 fn a_connection_that_is_dead_is_found_and_resumed() {
     for what in ["freeze", "deaf"] {
-        let tide = Tide::new("");
+        let tide = tide("");
         let mut live = tide.live();
         tide.strike(&json!(what));
         for _ in 0..100 {
@@ -65,7 +65,7 @@ fn a_connection_that_is_dead_is_found_and_resumed() {
 
 #[test]
 fn a_command_waits_for_the_session() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     tide.control("weather", &json!({"on": "connect", "do": {"refuse": 503}}));
     tide.strike(&json!("cut"));
@@ -89,7 +89,7 @@ fn identifies_again(mut bot: Bot) -> Live {
 
 #[test]
 fn a_lost_session_is_op_9_at_once_and_the_next_identify_is_held() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     tide.strike(&json!("invalid"));
     assert_eq!(live.bot.json(), invalid());
@@ -106,7 +106,7 @@ fn a_lost_session_is_op_9_at_once_and_the_next_identify_is_held() {
 
 #[test]
 fn discords_refusal_of_a_resume_is_op_9() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live();
     tide.control("weather", &json!({"on": "resume", "do": "invalid"}));
     tide.strike(&json!("cut"));
@@ -119,7 +119,7 @@ fn discords_refusal_of_a_resume_is_op_9() {
 
 #[test]
 fn what_is_older_than_the_ring_is_resumed_at_discord() {
-    let tide = Tide::new("discord.gateway.resume_buffer = 300\n");
+    let tide = tide("discord.gateway.resume_buffer = 300\n");
     let live = tide.live();
     drop(live.bot);
     tide.dispatch(600);
@@ -139,7 +139,7 @@ fn what_is_older_than_the_ring_is_resumed_at_discord() {
 
 #[test]
 fn a_long_cooldown_is_told_once_and_then_held_quietly() {
-    let tide = Tide::new("discord.gateway.reconnect.rate_limited_grace = 0\n");
+    let tide = tide("discord.gateway.reconnect.rate_limited_grace = 0\n");
     let mut live = tide.live();
     tide.strike(&json!({"close": 4008}));
     let (code, reason) = live.bot.closed();
@@ -155,7 +155,7 @@ fn a_long_cooldown_is_told_once_and_then_held_quietly() {
 
 #[test]
 fn d7_without_a_session_start_a_bot_is_told_after_a_minute() {
-    let tide = Tide::new("");
+    let tide = tide("");
     tide.control("bot", &json!({"bot": BOT, "remaining": 0, "reset_after_ms": 80_000_000}));
     let mut bot = tide.greeted(PLAIN);
     bot.identify(TOKEN, &json!({}));
@@ -174,7 +174,7 @@ fn d7_without_a_session_start_a_bot_is_told_after_a_minute() {
 
 #[test]
 fn a_library_that_gives_up_on_ready_and_comes_again_costs_one_identify() {
-    let tide = Tide::new("");
+    let tide = tide("");
     tide.control("weather", &json!({"on": "identify", "do": {"delay_ms": 40_000}}));
     for _ in 0..2 {
         let mut bot = tide.greeted(PLAIN);
@@ -189,7 +189,7 @@ fn a_library_that_gives_up_on_ready_and_comes_again_costs_one_identify() {
 
 #[test]
 fn while_discord_cannot_be_reached_a_bot_waits_quietly() {
-    let tide = Tide::new("");
+    let tide = tide("");
     tide.force(&json!({"route": "/gateway/bot", "times": 2, "answer": "502"}));
     tide.control("weather", &json!({"on": "connect", "do": {"refuse": 503}, "times": 2}));
     let mut bot = tide.greeted(PLAIN);
@@ -200,7 +200,7 @@ fn while_discord_cannot_be_reached_a_bot_waits_quietly() {
 
 #[test]
 fn d50_a_request_for_members_that_discord_dropped_is_made_again() {
-    let tide = Tide::new("");
+    let tide = tide("");
     let mut live = tide.live_with(PLAIN, &json!({"intents": 515}));
     let limited = json!({"opcode": 8, "retry_after": 2.0, "meta": {"guild_id": "1"}});
     live.bot.say(&json!({"op": 8, "d": {"guild_id": "1", "query": "", "limit": 0}}));
