@@ -1,4 +1,4 @@
-//! What is bounded, and what costs no more with thousands of shards.
+//! What is bounded.
 
 use expect_test::expect;
 use tidegate_core::bot::Settings;
