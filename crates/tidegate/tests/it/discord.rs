@@ -95,7 +95,11 @@ impl Tide {
     /// Where buckets turn over so fast that moments matter: tidegate goes on after a second without an answer, and at
     /// the scale of the rest a busy machine may take that long for one.
     pub(crate) fn slow(scale: f64) -> Self {
-        Self::scaled(Options::default(), "", scale)
+        Self::paced(scale, "")
+    }
+
+    pub(crate) fn paced(scale: f64, config: &str) -> Self {
+        Self::scaled(Options::default(), config, scale)
     }
 
     /// Before a Discord whose answers take so long (real time): nothing is told before many have asked. Platform time runs

@@ -6,6 +6,8 @@ mod closes;
 mod drops;
 mod login;
 mod record;
+mod restarts;
+mod viewport;
 mod weather;
 
 use serde_json::{Value, json};

@@ -25,7 +25,7 @@ const RETRY_MAX: Span = Span::from_secs(60);
 
 /// Added to the send queue's period: what went late and what goes at once must not come closer together on Discord's side
 /// than they were decided here.
-const PERIOD_MARGIN: Span = Span::from_secs(1);
+const PERIOD_MARGIN: Span = Span::from_millis(100);
 
 /// How far the asking is.
 #[derive(Debug, Default)]
