@@ -6,7 +6,7 @@ use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation as _, OutBuffer
 
 use super::{Broken, Compression, KEPT, LARGEST_MESSAGE, ROOM, start_over};
 
-/// The fastest that compresses at all: the next one takes four times as long for a ninth less.
+/// The fastest that compresses at all: the next one takes four times as long for an eighth less.
 const ZLIB_LEVEL: u32 = 1;
 /// As small as zlib's fastest in less time, for both sides: it leaves out a Huffman table per message.
 const ZSTD_LEVEL: i32 = -1;
