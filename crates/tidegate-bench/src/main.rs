@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use tidegate_bench::gateway::{self, relay};
-use tidegate_bench::http::bare;
 use tidegate_bench::{callbacks, decision, memory, proxy, upload};
 
 #[global_allocator]
@@ -34,8 +33,6 @@ fn main() -> ExitCode {
         ["proxy", "count"] => proxy::count(None),
         ["proxy", "count", calls] => proxy::count(Some(calls)),
         ["proxy", pairs] => proxy::report(Some(pairs)),
-        // The other of the two that `proxy` compares.
-        ["bare", upstream] => bare::run(upstream),
         ["gateway"] => gateway::report(None),
         ["gateway", "idle"] => gateway::idle(),
         ["gateway", rounds] => gateway::report(Some(rounds)),

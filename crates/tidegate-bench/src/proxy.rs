@@ -164,7 +164,9 @@ fn instructions(kind: Kind, shape: Shape, calls: u64) -> Result<i64> {
     let under = ["valgrind".into(), "-q".into(), "--tool=callgrind".into(), file];
     on_one_thread(async {
         let program = Program::proxy(kind, platform().await?, &under)?;
-        closed(program.address, &Arc::new(Mix::new(shape)), CONNECTIONS, Until::Called(calls)).await?;
+        let mix = Arc::new(Mix::of(shape, 100, 2_000));
+        // All chats are known first.
+        closed(program.address, &mix, CONNECTIONS, Until::Called(2_200 + calls)).await?;
         program.end()
     })?;
     let listed = Command::new("grep").args(["-m1", "^summary:"]).arg(&out).output()?;

@@ -49,11 +49,14 @@ impl Clock {
 }
 
 fn scaled(value: u64, times: u64, parts: u64) -> u64 {
+    if times == parts {
+        return value;
+    }
     u64::try_from(u128::from(value) * u128::from(times) / u128::from(parts)).unwrap_or(u64::MAX)
 }
 
 fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+    duration.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(duration.subsec_micros()))
 }
 
 /// Time since the machine started, suspended time included: `Instant` stands still there.

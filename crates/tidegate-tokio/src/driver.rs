@@ -218,6 +218,10 @@ impl<G: TicketGate, A> Inner<G, A> {
 
     /// Ends a ticket: its followers are given its answer.
     pub(crate) fn settle(&mut self, ticket: Ticket, answer: impl Fn() -> A, after: &mut After<G::Output>) {
+        // Mostly there are none at all.
+        if self.followers.is_empty() {
+            return;
+        }
         for follower in self.followers.remove(&ticket).unwrap_or_default() {
             if let Some(waiter) = self.waiting.get_mut(&follower) {
                 waiter.events.push_back(Event::Answer(answer()));

@@ -1,12 +1,12 @@
 //! A reverse proxy of the same flavour without any gate: the same server, the same client, the same pool, one thread.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Result;
 use hyper::body::Incoming;
 use hyper::header::HOST;
+use hyper::http::uri::{Authority, Scheme};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, Uri};
@@ -21,7 +21,7 @@ type Upstream = Client<HttpsConnector<HttpConnector>, Incoming>;
 /// Serves until the process is ended. Its first line is its address.
 #[expect(clippy::print_stdout, reason = "whoever started it reads the address there")]
 pub fn run(upstream: &str) -> Result<()> {
-    let upstream: SocketAddr = upstream.parse()?;
+    let upstream: Authority = upstream.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -30,7 +30,7 @@ pub fn run(upstream: &str) -> Result<()> {
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
-            tokio::spawn(serve(stream, client.clone(), upstream));
+            tokio::spawn(serve(stream, client.clone(), upstream.clone()));
         }
     })
 }
@@ -52,10 +52,10 @@ fn client() -> Result<Upstream> {
         .build(connector))
 }
 
-async fn serve(stream: TcpStream, client: Upstream, upstream: SocketAddr) {
+async fn serve(stream: TcpStream, client: Upstream, upstream: Authority) {
     let service = service_fn(move |request: Request<Incoming>| {
-        let client = client.clone();
-        async move { Ok::<_, Infallible>(pass(&client, upstream, request).await) }
+        let (client, upstream) = (client.clone(), upstream.clone());
+        async move { Ok::<_, Infallible>(pass(&client, &upstream, request).await) }
     });
     let mut builder = http1::Builder::new();
     builder
@@ -68,10 +68,11 @@ async fn serve(stream: TcpStream, client: Upstream, upstream: SocketAddr) {
 }
 
 /// Passes a request on as it came. There is no answer for one that fails: nobody who measures sends such a one.
-async fn pass(client: &Upstream, upstream: SocketAddr, request: Request<Incoming>) -> Response<Incoming> {
+async fn pass(client: &Upstream, upstream: &Authority, request: Request<Incoming>) -> Response<Incoming> {
     let (mut head, body) = request.into_parts();
-    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-    match Uri::builder().scheme("http").authority(upstream.to_string()).path_and_query(target).build() {
+    let mut target = head.uri.into_parts();
+    (target.scheme, target.authority) = (Some(Scheme::HTTP), Some(upstream.clone()));
+    match Uri::from_parts(target) {
         Ok(uri) => head.uri = uri,
         Err(_) => return std::future::pending().await,
     }

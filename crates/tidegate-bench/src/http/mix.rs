@@ -14,18 +14,25 @@ pub(crate) const CHATS: u64 = 100_000;
 #[derive(Debug)]
 pub(crate) struct Mix {
     shape: Shape,
+    tokens: u64,
+    chats: u64,
     next: AtomicU64,
 }
 
 impl Mix {
     pub(crate) const fn new(shape: Shape) -> Self {
-        Self { shape, next: AtomicU64::new(0) }
+        Self::of(shape, TOKENS, CHATS)
+    }
+
+    /// One of fewer chats, for what is too slow to know all of them first.
+    pub(crate) const fn of(shape: Shape, tokens: u64, chats: u64) -> Self {
+        Self { shape, tokens, chats, next: AtomicU64::new(0) }
     }
 
     /// Writes the next request.
     pub(crate) fn next(&self, request: &mut Vec<u8>) {
         let nth = self.next.fetch_add(1, Ordering::Relaxed);
-        let (token, chat) = (nth % TOKENS, nth % CHATS);
+        let (token, chat) = (nth % self.tokens, nth % self.chats);
         request.clear();
         let written = match self.shape {
             Shape::Telegram => telegram(request, token, chat),

@@ -26,8 +26,10 @@ pub(crate) enum Kind {
 
 /// Nothing is to be held, so the bot's own windows are as wide as they can be.
 const WIDE: &[(&str, &str)] = &[
+    ("TIDEGATE_POLICY__TELEGRAM__BUCKETS__CHAT_SECOND__BUCKET", "1000/1s"),
+    ("TIDEGATE_POLICY__TELEGRAM__BUCKETS__CHAT_SECOND__BURST", "1000"),
     ("TIDEGATE_POLICY__TELEGRAM__BUCKETS__BOT_SECOND__WINDOW", "10000/1s"),
-    ("TIDEGATE_POLICY__TELEGRAM__BUCKETS__GROUP_MINUTE__WINDOW", "100/60s"),
+    ("TIDEGATE_POLICY__TELEGRAM__BUCKETS__GROUP_MINUTE__WINDOW", "10000/60s"),
     ("TIDEGATE_POLICY__DISCORD__BUCKETS__BOT_SECOND__WINDOW", "10000/1s"),
 ];
 
@@ -36,8 +38,8 @@ impl Program {
     pub(crate) fn proxy(kind: Kind, upstream: SocketAddr, under: &[OsString]) -> Result<Self> {
         match kind {
             Kind::Bare => {
-                let mut command = command(&std::env::current_exe()?, under);
-                command.args(["bare", &upstream.to_string()]);
+                let mut command = command(&beside("tidegate-bare")?, under);
+                command.arg(upstream.to_string());
                 Self::start(command)
             }
             Kind::Tidegate => Self::tidegate(upstream, under, WIDE),

@@ -21,17 +21,18 @@ const MAX_HOLD: Span = Span::from_secs(600);
 const WEIGHT_MAX: u32 = 10_000;
 
 impl State {
-    pub(super) fn arrive(&mut self, rules: &Rules, write: &mut Write) {
+    /// Whether it went at once, and nothing else came of it.
+    pub(super) fn arrive(&mut self, rules: &Rules, write: &mut Write) -> bool {
         if self.tickets.get(write.ticket).is_some() {
             // The caller's mistake; the first write of that number keeps it.
             debug_assert!(false, "a ticket was used twice");
-            return;
+            return false;
         }
         write.row = rules.known(write.row);
         let row = rules.row(write.row);
         if row.uncounted {
             self.outputs.push_back(bypass(write));
-            return;
+            return false;
         }
         if let Some(to) = write.peer.as_ref().and_then(|peer| self.moved.get(peer)) {
             write.peer = Some(to.clone());
@@ -47,11 +48,11 @@ impl State {
         let forum = rules.forums && write.peer.as_ref().is_some_and(|peer| self.forums.get(peer).is_some());
         let reach = Reach::of(kind, forum);
         if row.cooldown_first && self.cold_before_all(rules, write, row, reach) {
-            return;
+            return false;
         }
         if row.is_free() || !rules.policy.enabled {
             self.pass_by(rules, write, row.is_free());
-            return;
+            return false;
         }
         let mut paced = Paced::Fully;
         if let Some(applies) = row.applies
@@ -59,11 +60,11 @@ impl State {
         {
             if row.unmarked.is_none() || kind != PeerKind::Group {
                 self.pass_by(rules, write, false);
-                return;
+                return false;
             }
             paced = Paced::Unmarked;
         }
-        self.admit(rules, write, paced, reach);
+        self.admit(rules, write, paced, reach)
     }
 
     /// A row that looks at the bot's cooldown before all else; whether that decided.
@@ -118,8 +119,8 @@ impl State {
         self.writes[id].loose = write.peer.take().map(Box::new);
     }
 
-    /// Takes a write in under a budget.
-    fn admit(&mut self, rules: &Rules, write: &mut Write, paced: Paced, reach: Reach) {
+    /// Takes a write in under a budget; whether it went at once, and nothing else came of it.
+    fn admit(&mut self, rules: &Rules, write: &mut Write, paced: Paced, reach: Reach) -> bool {
         let key = write.peer.take().unwrap_or(Peer::Method(write.method));
         if self.peers.len() >= PEERS_MAX && self.peers.find(&key).is_none() {
             // Once a second at most: a flood of new peers must not make every write look at all of them.
@@ -131,7 +132,7 @@ impl State {
                 let id = self.store(rules, write, NONE, paced, Reach::Loose);
                 self.count(rules, id, Counted::Accepted);
                 self.refuse_full(rules, id, Span::from_secs(1));
-                return;
+                return false;
             }
         }
         let (peer, new) = self.peers.find_or_insert(&key);
@@ -147,7 +148,7 @@ impl State {
         let row = write.row;
         let id = self.store(rules, write, peer, paced, reach);
         if paced == Paced::Unmarked && self.peers[peer].line.is_empty() && self.bypasses(rules, id) {
-            return;
+            return false;
         }
         if let Some(message) = deletes {
             self.drop_edits_of(rules, peer, message);
@@ -157,14 +158,15 @@ impl State {
             self.join_stream(rules, id);
         }
         if (plan.merges || plan.spaces) && self.dropped_at_once(rules, id) {
-            return;
+            return false;
         }
         if self.goes_at_once(rules, id) {
-            return;
+            return !self.instant;
         }
         if self.decide(rules, id, peer) && plan.kills != 0 {
             self.drop_killed(rules, peer, plan.kills);
         }
+        false
     }
 
     /// A write of a group that its row does not pace takes the shared bucket and is not counted, if it can go at once.
@@ -205,12 +207,12 @@ impl State {
     #[inline]
     fn goes_at_once(&mut self, rules: &Rules, id: u32) -> bool {
         let mut purse = self.purse(id);
-        purse.count(rules, [Counted::Accepted]);
         let at_once = purse.is_alone() && purse.is_clear() && next_row(rules, purse.write).is_none();
         if !at_once || !purse.affords(rules) {
+            purse.count(rules, [Counted::Accepted]);
             return false;
         }
-        let gone = purse.go(rules, id, How::Token);
+        let gone = purse.go_at_once(rules, id);
         self.follow(rules, id, Go { how: How::Token, quiet: false }, gone);
         true
     }

@@ -127,7 +127,13 @@ impl Gate for Governor {
             // What is due at this moment comes before a new write, and after anything else.
             Input::Write(write) => {
                 state.run_due(rules);
-                state.arrive(rules, write);
+                if state.arrive(rules, write) {
+                    // What was due is done, and this made nothing due.
+                    if cfg!(debug_assertions) {
+                        self.check_invariants();
+                    }
+                    return;
+                }
             }
             Input::Done { ticket, result } => state.done(rules, *ticket, *result),
             Input::Refused { ticket, retry_after, scope } => state.refused(rules, *ticket, *retry_after, *scope),

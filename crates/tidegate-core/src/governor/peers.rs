@@ -141,6 +141,10 @@ impl PeerState {
                 let oldest = oldest.map_or(0, |(at, _)| at);
                 list.swap_remove(oldest);
             }
+            if list.is_empty() {
+                // Most channels are called by one route alone.
+                list.reserve_exact(1);
+            }
             list.push((method, Learned::default()));
             list.len() - 1
         });

@@ -109,6 +109,21 @@ impl Purse<'_> {
         !self.cools && self.write.retry_at <= self.now && self.peer.as_ref().is_none_or(|peer| peer.flying == NONE)
     }
 
+    /// The write, which has just come and of whose peer nothing flies, goes at once by its tokens.
+    #[inline(always)]
+    pub(super) fn go_at_once(&mut self, rules: &Rules, id: u32) -> Gone {
+        self.charge(rules, true);
+        self.write.stage = Stage::Flying { since: self.now };
+        if let Some(peer) = &mut self.peer {
+            peer.flying = id;
+        }
+        let ticket = self.write.ticket;
+        self.outputs.push_back(Output::Send { ticket, outcome: Outcome::Admitted, held: Span::ZERO });
+        self.count(rules, [Counted::Accepted, Counted::Admitted, Counted::InFlight]);
+        let (remembers, merges) = (rules.plan(self.write.row).remembers, rules.plan(self.write.origin).merges);
+        Gone { next: NONE, remembers, merges, cools: false }
+    }
+
     /// The write goes: it takes what it must and flies, the first of its peer's.
     #[inline(always)]
     pub(super) fn go(&mut self, rules: &Rules, id: u32, how: How) -> Gone {
@@ -206,24 +221,29 @@ impl Purse<'_> {
     #[inline(always)]
     fn take(&mut self, bucket: &Bucket, charge: bool) {
         let (now, base, tick, weight) = (self.now, self.base, self.tick, bucket.weight(self.write.weight));
-        match self.kept(&bucket.store) {
-            Kept::Window(window, limit, _) => {
-                window.release(tick, *limit, weight);
-                self.write.stamped |= bucket.bit();
+        let peer = self.peer.as_deref_mut();
+        match (&bucket.store, peer) {
+            (Store::BotWindow(slot, limit, _), _) => self.bots[*slot].window.release(tick, *limit, weight),
+            (Store::PeerWindow(slot, limit, _), Some(peer)) => peer.window_mut(*slot).release(tick, *limit, weight),
+            (Store::BotToken(slot, rate), _) if charge => self.bots[*slot].token.take(*rate, base, weight),
+            (Store::PeerToken(slot, rate), Some(peer)) if charge => peer.token_mut(*slot).take(*rate, base, weight),
+            (Store::Keyed(by, rate), Some(peer)) if charge => {
+                take_keyed(peer, bucket.id, key_of(*by, self.write), *rate, base, weight);
             }
-            Kept::Token(token, rate) if charge => {
-                token.take(*rate, base, weight);
-                self.write.charged |= bucket.bit();
-            }
-            Kept::Keyed(peer, key, rate) if charge => {
-                take_keyed(peer, bucket.id, key, *rate, base, weight);
-                self.write.charged |= bucket.bit();
-            }
-            Kept::Route(peer, method) if charge => {
-                peer.learned_mut(method).depart(now);
-                self.write.charged |= bucket.bit();
-            }
-            Kept::Token(..) | Kept::Keyed(..) | Kept::Route(..) | Kept::Nothing => {}
+            (Store::Route, Some(peer)) if charge => peer.learned_mut(self.write.method).depart(now),
+            (
+                Store::PeerWindow(..)
+                | Store::BotToken(..)
+                | Store::PeerToken(..)
+                | Store::Keyed(..)
+                | Store::Route
+                | Store::Nothing(_),
+                _,
+            ) => return,
+        }
+        match bucket.store {
+            Store::BotWindow(..) | Store::PeerWindow(..) => self.write.stamped |= bucket.bit(),
+            _ => self.write.charged |= bucket.bit(),
         }
     }
 

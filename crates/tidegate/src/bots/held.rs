@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
+
 /// Held calls of one bot, by address.
 #[derive(Debug)]
 pub(crate) struct HeldByClient {
     most: usize,
-    counts: Mutex<HashMap<IpAddr, usize>>,
+    counts: Mutex<HashMap<IpAddr, usize, RandomState>>,
 }
 
 /// One held call's place. It is free again when dropped.
@@ -35,7 +37,7 @@ impl HeldByClient {
         Some(Place { held: Arc::clone(self), address })
     }
 
-    fn counts(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+    fn counts(&self) -> MutexGuard<'_, HashMap<IpAddr, usize, RandomState>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

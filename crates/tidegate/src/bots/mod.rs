@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
 use tidegate_core::governor::{Count, Governor, Input, Output};
 use tidegate_core::policy::{Platform, Policy};
 use tidegate_core::{Span, Time};
@@ -130,10 +131,13 @@ impl Drop for InUse {
     }
 }
 
+type Table = HashMap<u64, Arc<Bot>, RandomState>;
+
 /// All bots of one platform.
 #[derive(Debug)]
 pub(crate) struct Bots {
-    table: Mutex<HashMap<u64, Arc<Bot>>>,
+    /// By the keyed hashes of tokens.
+    table: Mutex<Table>,
     most: usize,
     idle: Span,
     held_per_client: usize,
@@ -167,6 +171,13 @@ impl Bots {
         Some(InUse::new(bot))
     }
 
+    /// The bot of a token as written, where it is known.
+    pub(crate) fn known(&self, written: &str, test: bool) -> Option<InUse> {
+        let table = self.table();
+        let bot = table.get(&Token::hash_of(written, test)).filter(|bot| bot.token.is(written, test))?;
+        Some(InUse::new(Arc::clone(bot)))
+    }
+
     /// One that is in no table and is never forgotten.
     pub(crate) fn lone(&self, token: Token) -> Arc<Bot> {
         let policy = Arc::clone(&self.policy.lock().unwrap_or_else(PoisonError::into_inner));
@@ -174,7 +185,7 @@ impl Bots {
     }
 
     /// Forgets those that are at rest and unused for long, or, to make room, that never worked.
-    fn make_room(&self, table: &mut HashMap<u64, Arc<Bot>>) -> bool {
+    fn make_room(&self, table: &mut Table) -> bool {
         let now = self.clock.now();
         let before = table.len();
         table.retain(|_, bot| bot.idle(now) < self.idle || !bot.at_rest());
@@ -202,7 +213,7 @@ impl Bots {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<u64, Arc<Bot>>> {
+    fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Standing {
     works: watch::Sender<bool>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct State {
     proven: bool,
     refused_in_a_row: u32,
@@ -72,7 +72,12 @@ impl Standing {
     /// The platform took it.
     pub(crate) fn worked(&self) {
         let mut state = self.state();
-        *state = State { proven: true, ..State::default() };
+        // Nearly always nothing is new.
+        let good = State { proven: true, ..State::default() };
+        if *state == good {
+            return;
+        }
+        *state = good;
         drop(state);
         self.works.send_if_modified(|works| !core::mem::replace(works, true));
     }

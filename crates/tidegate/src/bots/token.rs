@@ -32,7 +32,7 @@ impl Token {
         (id_fits && secret_fits).then(|| Self {
             text: written.into(),
             id: id.into(),
-            hash: keyed((written, test)),
+            hash: Self::hash_of(written, test),
             test,
         })
     }
@@ -45,9 +45,14 @@ impl Token {
         if !plain(kind) || !plain(secret) || !(1..=2048).contains(&secret.len()) {
             return None;
         }
-        let hash = keyed(written);
+        let hash = Self::hash_of(written, false);
         let id = application(secret).unwrap_or_else(|| format!("{:08x}", hash >> 32));
         Some(Self { text: written.into(), id: id.into(), hash, test: false })
+    }
+
+    /// The keyed hash of a token as written.
+    pub(super) fn hash_of(written: &str, test: bool) -> u64 {
+        keyed((written, test))
     }
 
     /// Stands for all calls that carry no token of a bot.

@@ -29,7 +29,7 @@ pub(crate) struct Facts {
     pub(super) route: Route,
     pub(super) asking: Asking,
     pub(super) peer: Option<Peer>,
-    /// Hashes of what an edit names; `None` where that cannot be told.
+    /// Hashes of what an edit names; `None` where that cannot be told, and matters.
     fields: Option<Box<[u64]>>,
 }
 
@@ -60,6 +60,9 @@ impl Facts {
         let row = policy.row_of(&Called { method: &route.template, has_chat: peer.is_some(), rich: false });
         let agent = head.headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
         let auto_hold = config.discord.auto_hold.unwrap_or_else(|| hold::auto(agent));
+        if fields.is_none() && !policy.row(row).merges() {
+            fields = Some(Box::default());
+        }
         let bad = |reason| answer::wrong(Wrong::Request(StatusCode::BAD_REQUEST, reason));
         let asking = Asking::new(row, auto_hold, asked).map_err(bad)?;
         Ok((Self { route, asking, peer, fields }, payload))

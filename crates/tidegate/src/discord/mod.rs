@@ -110,7 +110,8 @@ impl Edge {
 
 /// A kind of request, as invalid ones are told apart.
 fn kind(bot: &Bot, method: MethodKey) -> u64 {
-    keyed((bot.token.hash(), method))
+    // The token's hash is keyed already.
+    bot.token.hash() ^ method.0.rotate_left(32)
 }
 
 /// Whether a path is one of Discord's.
@@ -184,11 +185,19 @@ fn find(connection: &Connection, head: &Parts) -> Result<InUse, Box<Reply>> {
         return Err(answer::wrong(Wrong::Request(StatusCode::BAD_REQUEST, reason)));
     }
     let written = value.to_str().unwrap_or_default().trim();
-    let token = match connection.known(written, false) {
+    let served = |token: &Token| shared.config.bots.as_ref().is_none_or(|allowed| allowed.contains(token.id()));
+    let last = connection.known(written, false);
+    if last.is_none()
+        && let Some(bot) = shared.discord.common.bots.known(written, false).filter(|bot| served(&bot.0.token))
+    {
+        connection.remember(bot.0.token.clone());
+        return Ok(bot);
+    }
+    let token = match last {
         Some(token) => token,
         None => Token::discord(written).ok_or_else(|| Box::new(answer::unauthorized()))?,
     };
-    if shared.config.bots.as_ref().is_some_and(|allowed| !allowed.contains(token.id())) {
+    if !served(&token) {
         let message = "403: this bot is not served here";
         return Err(Box::new(answer::error(StatusCode::FORBIDDEN, 0, message)));
     }

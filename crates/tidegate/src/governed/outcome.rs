@@ -37,7 +37,11 @@ impl Tag {
 
     pub(super) fn write(self, headers: &mut HeaderMap) {
         outcome(headers, self.outcome);
-        headers.insert(HELD_MS, HeaderValue::from(self.held.as_millis_ceil()));
+        let held = match self.held.as_millis_ceil() {
+            0 => HeaderValue::from_static("0"),
+            millis => HeaderValue::from(millis),
+        };
+        headers.insert(HELD_MS, held);
     }
 }
 

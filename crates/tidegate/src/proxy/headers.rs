@@ -1,15 +1,20 @@
 //! Headers that are one connection's own, and tidegate's own.
 
 use hyper::HeaderMap;
-use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
-};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue};
 
 const OWN: &str = "x-tidegate-";
-const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
-const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
-const PROXY_AUTHORIZATION: HeaderName = HeaderName::from_static("proxy-authorization");
-const PROXY_AUTHENTICATE: HeaderName = HeaderName::from_static("proxy-authenticate");
+/// Besides `Connection` and what that names.
+const OTHERS: [&str; 8] = [
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "keep-alive",
+    "proxy-connection",
+    "proxy-authorization",
+    "proxy-authenticate",
+];
 
 /// What a client may say to tidegate itself. None of it is forwarded.
 #[derive(Debug, Default)]
@@ -30,8 +35,7 @@ pub(crate) fn forward(headers: &mut HeaderMap) -> Result<Asked, &'static str> {
     }
     drop_connection(headers)?;
     let mut asked = Asked::default();
-    let own: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
-    for name in own {
+    for name in own(headers) {
         let mut values = headers.get_all(&name).iter();
         let value = values.next().filter(|value| plain(value)).cloned();
         if value.is_none() || values.next().is_some() {
@@ -48,7 +52,9 @@ pub(crate) fn forward(headers: &mut HeaderMap) -> Result<Asked, &'static str> {
     headers.remove(HOST);
     // The framing is made anew, from the body.
     headers.remove(CONTENT_LENGTH);
-    headers.remove(EXPECT);
+    if headers.keys().any(|name| *name == EXPECT) {
+        headers.remove(EXPECT);
+    }
     Ok(asked)
 }
 
@@ -56,25 +62,33 @@ pub(crate) fn forward(headers: &mut HeaderMap) -> Result<Asked, &'static str> {
 pub(crate) fn backward(headers: &mut HeaderMap) {
     // A platform that names such headers is not worth an error towards the bot.
     let _ = drop_connection(headers);
-    if headers.keys().any(|name| name.as_str().starts_with(OWN)) {
-        let own: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
-        for name in own {
-            headers.remove(name);
-        }
+    for name in own(headers) {
+        headers.remove(name);
     }
 }
 
+/// tidegate's own of them; mostly none, and then nothing is allocated.
+fn own(headers: &HeaderMap) -> Vec<HeaderName> {
+    headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect()
+}
+
 fn drop_connection(headers: &mut HeaderMap) -> Result<(), &'static str> {
-    if headers.contains_key(CONNECTION) {
+    // To walk over what is there takes far less than to look for each that might be.
+    let (mut connection, mut others) = (false, false);
+    for name in headers.keys() {
+        connection |= *name == CONNECTION;
+        others |= OTHERS.contains(&name.as_str());
+    }
+    if connection {
         for name in named(headers)? {
             headers.remove(name);
         }
         headers.remove(CONNECTION);
     }
-    for name in
-        [TE, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE, PROXY_CONNECTION, PROXY_AUTHORIZATION, PROXY_AUTHENTICATE]
-    {
-        headers.remove(name);
+    if others {
+        for name in OTHERS {
+            headers.remove(name);
+        }
     }
     Ok(())
 }

@@ -62,12 +62,20 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
 /// The bot of a target. Malformed tokens and bots that are not served never leave.
 fn find(connection: &Connection, target: &Target<'_>) -> Result<InUse, Box<Reply>> {
     let shared = &connection.shared;
-    let token = match connection.known(target.token, target.test) {
+    let served = |token: &Token| shared.config.bots.as_ref().is_none_or(|allowed| allowed.contains(token.id()));
+    let last = connection.known(target.token, target.test);
+    if last.is_none()
+        && let Some(bot) = shared.telegram.bots.known(target.token, target.test).filter(|bot| served(&bot.0.token))
+    {
+        connection.remember(bot.0.token.clone());
+        return Ok(bot);
+    }
+    let token = match last {
         Some(token) => token,
         None => Token::telegram(target.token, target.test)
             .ok_or_else(|| Box::new(answer::error(StatusCode::NOT_FOUND, "Not Found: that is no token of a bot")))?,
     };
-    if shared.config.bots.as_ref().is_some_and(|allowed| !allowed.contains(token.id())) {
+    if !served(&token) {
         return Err(Box::new(answer::error(StatusCode::FORBIDDEN, "Forbidden: this bot is not served here")));
     }
     let bot = shared.telegram.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))?;

@@ -17,6 +17,18 @@ pub(crate) use self::multipart::Multipart;
 /// Longer ones are no chat's.
 const LONGEST_NAME: usize = 128;
 
+/// All that [`Args::set`] takes.
+const NAMES: [&str; 8] = [
+    "chat_id",
+    "inline_message_id",
+    "message_id",
+    "draft_id",
+    "message_thread_id",
+    "media",
+    "message_ids",
+    "rich_message",
+];
+
 /// What a decision needs to know of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Args {
@@ -76,6 +88,9 @@ pub(crate) enum Format {
 impl Format {
     pub(crate) fn of(content_type: Option<&str>, encoded: bool) -> Self {
         let Some(written) = content_type.filter(|_| !encoded) else { return Self::Opaque };
+        if written == "application/json" {
+            return Self::Json;
+        }
         let lower = written.to_ascii_lowercase();
         if lower.contains("multipart/form-data") {
             multipart::boundary(written).map_or(Self::Opaque, Self::Multipart)
@@ -98,7 +113,12 @@ pub(crate) fn from_query(args: &mut Args, query: &str) {
 pub(crate) fn from_body(args: &mut Args, format: &Format, body: &[u8]) {
     match format {
         Format::Form => form::pairs(body, |name, value| args.set(name, value)),
-        Format::Json => json::members(body, |name, value| args.set(name, &json::text(value))),
+        Format::Json => json::members(body, |name, value| {
+            // A long text is not looked into.
+            if NAMES.contains(&name) {
+                args.set(name, &json::text(value));
+            }
+        }),
         Format::Multipart(boundary) => Multipart::new(boundary).read(body, |name, value| args.set(name, value)),
         Format::Opaque => {}
     }
