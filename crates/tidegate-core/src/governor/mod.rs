@@ -63,15 +63,24 @@ pub const PEERS_MAX: usize = 200_000;
 /// The governor of one bot.
 #[derive(Debug)]
 pub struct Governor {
-    rules: Rules,
+    /// Governors of one policy share what follows from it: it is larger than all that one of them remembers at rest.
+    rules: Arc<Rules>,
     state: State,
 }
 
 impl Governor {
     /// A governor with full buckets. `instant` answers every released write at once with ok, for replays.
     pub fn new(policy: Arc<Policy>, instant: bool) -> Self {
-        let rules = Rules::new(policy);
+        let rules = Arc::new(Rules::new(policy));
         let state = State::new(&rules, instant);
+        Self { rules, state }
+    }
+
+    /// A governor of another bot by the same policy, with full buckets.
+    #[must_use]
+    pub fn sibling(&self) -> Self {
+        let rules = Arc::clone(&self.rules);
+        let state = State::new(&rules, self.state.instant);
         Self { rules, state }
     }
 
@@ -148,7 +157,7 @@ impl Gate for Governor {
             Input::Policy(policy) => {
                 let new = Rules::new(Arc::clone(policy));
                 state.change_rules(rules, &new);
-                *rules = new;
+                *rules = Arc::new(new);
             }
             Input::Tick => {}
             Input::QueryPeers => {

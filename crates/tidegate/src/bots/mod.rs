@@ -49,9 +49,10 @@ pub(crate) struct Bot {
 pub(crate) struct InUse(pub(crate) Arc<Bot>);
 
 impl Bot {
-    fn new(token: Token, policy: &Arc<Policy>, clock: Clock, held_per_client: usize) -> Arc<Self> {
+    fn new(token: Token, governor: Governor, clock: Clock, held_per_client: usize) -> Arc<Self> {
         let named = token.clone();
-        let driver = Driver::new(Governor::new(Arc::clone(policy), false), clock, move |output| {
+        let platform = governor.policy().platform;
+        let driver = Driver::new(governor, clock, move |output| {
             if let Output::Note(summary) = output {
                 tracing::info!(bot = %named, peer = %summary.peer, counts = %counted(&summary.counts), "summary");
             }
@@ -59,7 +60,7 @@ impl Bot {
         driver.spawn_timer();
         Arc::new(Self {
             token,
-            platform: policy.platform,
+            platform,
             driver,
             standing: Standing::new(),
             held: HeldByClient::new(held_per_client),
@@ -142,7 +143,8 @@ pub(crate) struct Bots {
     idle: Span,
     held_per_client: usize,
     clock: Clock,
-    policy: Mutex<Arc<Policy>>,
+    /// All bots' governors are made after this one, which governs nobody.
+    pattern: Mutex<Governor>,
 }
 
 impl Bots {
@@ -153,7 +155,7 @@ impl Bots {
             idle: bounds.bots_idle.into(),
             held_per_client: bounds.held_per_client,
             clock,
-            policy: Mutex::new(policy),
+            pattern: Mutex::new(Governor::new(policy, false)),
         }
     }
 
@@ -180,8 +182,8 @@ impl Bots {
 
     /// One that is in no table and is never forgotten.
     pub(crate) fn lone(&self, token: Token) -> Arc<Bot> {
-        let policy = Arc::clone(&self.policy.lock().unwrap_or_else(PoisonError::into_inner));
-        Bot::new(token, &policy, self.clock, self.held_per_client)
+        let governor = self.pattern.lock().unwrap_or_else(PoisonError::into_inner).sibling();
+        Bot::new(token, governor, self.clock, self.held_per_client)
     }
 
     /// Forgets those that are at rest and unused for long, or, to make room, that never worked.
@@ -207,7 +209,7 @@ impl Bots {
 
     /// Another policy from now on.
     pub(crate) fn set_policy(&self, policy: &Arc<Policy>) {
-        *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(policy);
+        *self.pattern.lock().unwrap_or_else(PoisonError::into_inner) = Governor::new(Arc::clone(policy), false);
         for bot in self.list() {
             bot.driver.tell(Input::Policy(Arc::clone(policy)));
         }

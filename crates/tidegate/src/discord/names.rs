@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
 use hyper::header::HeaderValue;
 use tidegate_core::MethodKey;
 
@@ -12,7 +13,7 @@ const MOST: usize = 4096;
 const LONGEST: usize = 128;
 
 #[derive(Debug, Default)]
-pub(super) struct Names(Mutex<HashMap<MethodKey, HeaderValue>>);
+pub(super) struct Names(Mutex<HashMap<MethodKey, HeaderValue, RandomState>>);
 
 impl Names {
     pub(super) fn keep(&self, route: MethodKey, name: &HeaderValue) {
@@ -30,7 +31,7 @@ impl Names {
         self.names().get(&route).cloned()
     }
 
-    fn names(&self) -> MutexGuard<'_, HashMap<MethodKey, HeaderValue>> {
+    fn names(&self) -> MutexGuard<'_, HashMap<MethodKey, HeaderValue, RandomState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,7 +12,7 @@ use crate::bots::keyed;
 use crate::proxy::reply::{Reply, seconds};
 
 /// The longest window that an answer may tell of.
-const LONGEST_WINDOW_SECS: f64 = 86_400.0;
+const LONGEST_WINDOW: Span = Span::from_secs(86_400);
 
 /// The body of an error.
 #[derive(Debug, Default, Deserialize)]
@@ -88,15 +88,20 @@ fn agreed(header: Option<Span>, body: Option<Span>) -> Option<Span> {
 /// What an answer tells of its bucket, whatever its status. The absolute `X-RateLimit-Reset` is by another machine's clock.
 pub(super) fn bucket(headers: &HeaderMap) -> Option<Headers> {
     let number = |name| text(headers, name)?.trim().parse::<u32>().ok();
-    let reset_after: f64 = text(headers, &RESET_AFTER)?.trim().parse().ok()?;
-    if !(0.0..=LONGEST_WINDOW_SECS).contains(&reset_after) {
+    let written = text(headers, &RESET_AFTER)?;
+    let reset_after = match seconds(written) {
+        Some(span) => span,
+        // None at all is a length too.
+        None => Some(Span::ZERO).filter(|_| written.trim().parse::<f64>().is_ok_and(|zero| zero == 0.0))?,
+    };
+    if reset_after > LONGEST_WINDOW {
         return None;
     }
     Some(Headers {
         hash: keyed(headers.get(BUCKET)?.as_bytes()),
         limit: number(&LIMIT)?,
         remaining: number(&REMAINING)?,
-        reset_after: seconds(text(headers, &RESET_AFTER)?).unwrap_or(Span::ZERO),
+        reset_after,
     })
 }
 

@@ -4,18 +4,6 @@ use hyper::HeaderMap;
 use hyper::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue};
 
 const OWN: &str = "x-tidegate-";
-/// Besides `Connection` and what that names.
-const OTHERS: [&str; 8] = [
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "keep-alive",
-    "proxy-connection",
-    "proxy-authorization",
-    "proxy-authenticate",
-];
-
 /// What a client may say to tidegate itself. None of it is forwarded.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
@@ -77,7 +65,7 @@ fn drop_connection(headers: &mut HeaderMap) -> Result<(), &'static str> {
     let (mut connection, mut others) = (false, false);
     for name in headers.keys() {
         connection |= *name == CONNECTION;
-        others |= OTHERS.contains(&name.as_str());
+        others |= is_other(name.as_str());
     }
     if connection {
         for name in named(headers)? {
@@ -86,17 +74,36 @@ fn drop_connection(headers: &mut HeaderMap) -> Result<(), &'static str> {
         headers.remove(CONNECTION);
     }
     if others {
-        for name in OTHERS {
+        let others: Vec<HeaderName> = headers.keys().filter(|name| is_other(name.as_str())).cloned().collect();
+        for name in others {
             headers.remove(name);
         }
     }
     Ok(())
 }
 
+/// Besides `Connection` and what that names.
+fn is_other(name: &str) -> bool {
+    matches!(
+        name,
+        "te" | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+            | "keep-alive"
+            | "proxy-connection"
+            | "proxy-authorization"
+            | "proxy-authenticate"
+    )
+}
+
 /// The headers that `Connection` names.
 fn named(headers: &HeaderMap) -> Result<Vec<HeaderName>, &'static str> {
     let mut named = Vec::new();
     for value in headers.get_all(CONNECTION) {
+        // What nearly everybody says names no header of its own.
+        if matches!(value.as_bytes(), b"keep-alive" | b"close") {
+            continue;
+        }
         let text = value.to_str().map_err(|_| "the Connection header is not plain text")?;
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let word = word.to_ascii_lowercase();

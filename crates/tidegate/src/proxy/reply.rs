@@ -38,6 +38,19 @@ impl Answered {
     /// it breaks off before that, so that no client is left with a part of it.
     pub(crate) async fn read(parts: Parts, mut incoming: Incoming) -> Option<Self> {
         let (mut head, mut length) = (VecDeque::new(), 0);
+        if let Some(exact) = incoming.size_hint().exact().filter(|exact| *exact <= WHOLE) {
+            // Mostly it comes in one piece.
+            let first = match incoming.frame().await {
+                Some(frame) => frame.ok()?.into_data().unwrap_or_default(),
+                None => Bytes::new(),
+            };
+            if first.len() as u64 == exact && incoming.is_end_stream() {
+                let (status, headers) = (parts.status, parts.headers);
+                return Some(Self::Whole(Reply { status, headers, body: first }));
+            }
+            length = first.len() as u64;
+            head.push_back(first);
+        }
         if incoming.size_hint().lower() <= WHOLE {
             while length <= WHOLE {
                 let Some(frame) = incoming.frame().await else {
