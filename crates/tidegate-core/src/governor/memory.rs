@@ -75,7 +75,7 @@ impl Wheel {
     /// So many rooms are kept,
     const SPARE: usize = 8;
     /// none larger than this.
-    const SPARE_ROOM: usize = 4_096;
+    const SPARE_ROOM: usize = 16_384;
 
     pub(super) fn new() -> Self {
         Self { slots: VecDeque::new(), first: 0, due_at: Time::NEVER, next_at: Time::NEVER, spare: Vec::new() }

@@ -1,9 +1,10 @@
 //! Headers that are one connection's own, and tidegate's own.
 
 use hyper::HeaderMap;
-use hyper::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
 
 const OWN: &str = "x-tidegate-";
+
 /// What a client may say to tidegate itself. None of it is forwarded.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
