@@ -106,7 +106,11 @@ impl Window {
     #[inline]
     pub(crate) fn release(&mut self, now: Now, limit: Limit, weight: u32) {
         let from = now.stamp.wrapping_add(const { ticks(UNANSWERED) });
-        each(from, limit, weight, |unit| self.stamps.insert(unit));
+        if weight == 1 {
+            self.stamps.insert(from.wrapping_add(limit.ticks));
+        } else {
+            each(from, limit, weight, |unit| self.stamps.insert(unit));
+        }
     }
 
     /// The units released at `released` were answered at `now`.
