@@ -18,6 +18,8 @@ use super::upstream::length;
 pub(crate) struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
+    /// Whether its last answer says that the call was held.
+    held: bool,
 }
 
 /// How a run went.
@@ -52,7 +54,7 @@ impl Client {
     pub(crate) async fn connect(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: vec![0; 16 << 10] })
+        Ok(Self { stream, buffer: vec![0; 16 << 10], held: false })
     }
 
     /// Sends bytes of a request.
@@ -71,6 +73,7 @@ impl Client {
             if filled < end + 4 + length(&self.buffer[..end]).unwrap_or(0) {
                 continue;
             }
+            self.held = memmem::find(&self.buffer[..end], b"x-tidegate-outcome: held").is_some();
             let status = self.buffer.get(9..12).and_then(|status| str::from_utf8(status).ok());
             return status.and_then(|status| status.parse().ok()).context("that is no answer");
         }
@@ -108,6 +111,7 @@ pub(crate) async fn closed(address: SocketAddr, mix: &Arc<Mix>, connections: u64
                 mix.next(&mut request);
                 let asked = Instant::now();
                 client.call(&request).await?;
+                ensure!(!client.held, "a call was held, so this measures more than the way through");
                 micros.push(asked.elapsed().as_secs_f64() * 1e6);
             }
             anyhow::Ok(micros)
@@ -130,7 +134,7 @@ pub(crate) async fn open(
         free.send((Client::connect(address).await?, Vec::new()))?;
     }
     let start = Instant::now();
-    let (mut asking, mut due) = (JoinSet::new(), start);
+    let (mut asking, mut due, mut micros) = (JoinSet::new(), start, Vec::new());
     while due < start + span {
         // Timers are too coarse for this.
         while Instant::now() < due {
@@ -141,13 +145,20 @@ pub(crate) async fn open(
         let (free, asked) = (free.clone(), due);
         asking.spawn(async move {
             client.call(&request).await?;
+            ensure!(!client.held, "a call was held, so this measures more than the way through");
             let took = asked.elapsed().as_secs_f64() * 1e6;
             free.send((client, request)).ok();
             anyhow::Ok(vec![took])
         });
+        // One that failed has taken its connection with it.
+        while let Some(done) = asking.try_join_next() {
+            micros.append(&mut done??);
+        }
         due += pause;
     }
-    gather(asking, start).await
+    let mut run = gather(asking, start).await?;
+    run.micros.append(&mut micros);
+    Ok(Run::new(run.took, run.micros))
 }
 
 async fn gather(mut asking: JoinSet<Result<Vec<f64>>>, start: Instant) -> Result<Run> {
