@@ -79,6 +79,11 @@ impl Tide {
         self.discord.with(|model| model.gateway().stats())
     }
 
+    /// What tidegate tells of its first bot.
+    fn told(&self) -> Value {
+        self.house.status()["gateway"]["bots"][0].clone()
+    }
+
     /// How many IDENTIFYs and RESUMEs reached Discord.
     fn reached(&self) -> (u64, u64) {
         let total = self.judged().total;

@@ -215,6 +215,8 @@ impl Turn<'_> {
             }
             Order::Reopen { seq } => {
                 seat.ring.reset(seq);
+                // They wait in the send queue that goes with the shard.
+                self.fleet.counts.add(Count::Dropped, seat.commands.clear() as u64);
                 let stored = seat.stored.clone().map(|stored| shard::StoredSession { seq, ..stored });
                 let (url, seed) = (self.state.main.clone(), crate::bots::keyed((key, self.now.as_micros())));
                 self.tell(bot::Input::Forget { key });

@@ -8,9 +8,9 @@ use tidegate_core::{Span, Time};
 
 use super::{Input, Order, Session, Times, Word};
 use crate::gateway::ring::{Bounds, Ring, Total};
-use crate::gateway::said::{Said, said};
+use crate::gateway::said::{Identify, Said, said};
 
-const TIMES: Times = Times {
+pub(super) const TIMES: Times = Times {
     detach_timeout: Span::from_secs(60),
     logout_grace: Span::from_secs(5),
     place_hold: Span::from_secs(30),
@@ -70,9 +70,7 @@ impl World {
     }
 
     fn identify(&mut self, bot: u64, intents: u64) -> &mut Self {
-        let frame = format!(r#"{{"op":2,"d":{{"token":"a.b.c","intents":{intents}}}}}"#);
-        let Ok(Said::Identify(identify)) = said(&frame.into()) else { panic!() };
-        self.tell(Input::Identify { bot, identify })
+        self.tell(Input::Identify { bot, identify: identify(intents) })
     }
 
     fn resume(&mut self, bot: u64, seq: u64) -> &mut Self {
@@ -104,6 +102,13 @@ impl World {
     }
 }
 
+/// An IDENTIFY with these intents.
+pub(super) fn identify(intents: u64) -> std::sync::Arc<Identify> {
+    let frame = format!(r#"{{"op":2,"d":{{"token":"a.b.c","intents":{intents}}}}}"#);
+    let Ok(Said::Identify(identify)) = said(&frame.into()) else { panic!() };
+    identify
+}
+
 /// A bot, 1, with intents 7, that has had READY.
 fn live() -> World {
     let mut world = World::new();
@@ -132,6 +137,33 @@ fn what_is_older_than_the_ring_is_fetched_from_discord() {
         0 s reopen at 3
         0 s 2: Follow
         0 s 2: Resumed
+    "]]);
+}
+
+#[test]
+fn no_wait_of_the_shards_is_cut_short_by_a_late_resume() {
+    let cooldown = || Input::Waiting { until: Time::from_millis(1_800_000), why: Why::Cooldown };
+    let mut world = live();
+    world.dispatches(10).tell(cooldown()).at(1).resume(2, 3).at(1_800).tell(Input::Going).tell(Input::Resumed);
+    world.check(&expect![[r"
+        0 s 1: close 4000 Discord said that too much was sent (4008): held for 1800 s; come back, you are kept waiting quietly
+        1800 s reopen at 3
+        1800 s 2: Follow
+        1800 s 2: Resumed
+    "]]);
+    // Nor is one that its shard keeps while it is off.
+    let mut world = live();
+    world.dispatches(10).left(1, None).at(100).resume(2, 3).tell(cooldown());
+    world.check(&expect![[r"
+        60 s shard: Stop
+        100 s shard: Start
+        100 s 2: close 4000 Discord said that too much was sent (4008): held for 1700 s; come back, you are kept waiting quietly
+    "]]);
+    world.at(101).resume(3, 3).left(3, None).tell(Input::Going).resume(4, 3).tell(Input::Lost);
+    world.check(&expect![[r"
+        101 s reopen at 3
+        101 s 4: Follow
+        101 s 4: Invalid
     "]]);
 }
 

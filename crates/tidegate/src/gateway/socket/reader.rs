@@ -54,6 +54,12 @@ impl Reader {
         &mut self.buffer
     }
 
+    /// Bytes that wait for the rest of a frame or message.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.buffer.len() + self.message.len()
+    }
+
     /// The next one that is there whole.
     pub(crate) fn next(&mut self) -> Result<Option<Frame>, Broken> {
         loop {

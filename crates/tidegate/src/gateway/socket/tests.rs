@@ -117,3 +117,40 @@ fn a_close_reason_is_cut_between_letters() {
     bare.close(None, "unheard");
     assert_eq!(&*bare.slice(), [0x88, 0]);
 }
+
+#[test]
+fn no_bytes_make_the_reader_fall_or_grow() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let (mut whole, mut broken) = (0, 0);
+    for _ in 0..2_000 {
+        let mut reader = Reader::new(64, b"");
+        for _ in 0..50 {
+            // Mostly frames, in any order and cut anywhere; else anything.
+            let bytes = if next().is_multiple_of(8) {
+                next().to_be_bytes().to_vec()
+            } else {
+                let first = [0x01, 0x00, 0x80, 0x81, 0x82, 0x89, 0x8a, 0x88][usize::try_from(next() % 8).unwrap()];
+                let mut frame = client(first, 0, &vec![7; usize::try_from(next() % 60).unwrap()]);
+                if next().is_multiple_of(16) {
+                    frame.truncate(usize::try_from(next() % 10).unwrap());
+                }
+                frame
+            };
+            reader.buffer().put_slice(&bytes);
+            let frames: Result<Vec<_>, _> = std::iter::from_fn(|| reader.next().transpose()).collect();
+            let Ok(frames) = frames else {
+                broken += 1;
+                break;
+            };
+            whole += frames.len();
+            assert!(reader.held() <= 64 + 64 + 14 + 60, "one message, one frame, and what came last");
+        }
+    }
+    assert!(whole > 2_000 && broken > 1_000, "{whole} {broken}");
+}

@@ -83,6 +83,7 @@ fn the_newest_takes_over_and_the_third_has_to_wait() {
     let mut fourth = tide.greeted(PLAIN);
     fourth.identify(TOKEN, &json!({}));
     assert!(fourth.is_quiet(5.0));
+    assert!(tide.told()["shards"][0]["newcomer_waits_s"].is_u64(), "{}", tide.told());
     fourth.beat();
     assert_eq!(fourth.json()["op"], 11);
     assert_eq!(third.closed(), told);

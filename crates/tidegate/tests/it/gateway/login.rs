@@ -142,3 +142,35 @@ fn no_token_is_in_what_is_printed() {
     assert!(output.contains("IDENTIFY"), "{output}");
     assert!(!output.contains("discordsecret") && !status.contains("discordsecret"), "{output}{status}");
 }
+
+#[test]
+fn a_full_queue_is_counted_and_the_connection_stays() {
+    let tide = tide("discord.gateway.send.queue_bound = 10\n");
+    let mut live = tide.live();
+    for number in 0..300 {
+        live.bot.say(&json!({"op": 4, "d": {"guild_id": number.to_string()}}));
+    }
+    live.bot.beat();
+    assert_eq!(live.bot.json()["op"], 11);
+    assert_eq!(tide.told()["counters"]["refused"], 190);
+    assert_eq!(tide.told()["shards"][0]["commands_waiting"], 10);
+}
+
+#[test]
+fn many_shards_that_log_in_at_once_are_spaced_and_all_get_in() {
+    let tide = tide("");
+    tide.control("bot", &json!({"bot": crate::discord::BOT, "max_concurrency": 4, "shards": 12}));
+    let mut bots: Vec<_> = (0..12)
+        .map(|id| {
+            let mut bot = tide.greeted(PLAIN);
+            bot.identify(TOKEN, &json!({"shard": [id, 12]}));
+            bot
+        })
+        .collect();
+    for bot in bots.drain(..) {
+        ready(bot);
+    }
+    let total = tide.judged().total;
+    assert_eq!((total.identifies, total.ready, total.spacing_violations), (12, 12, 0));
+    assert_eq!(tide.told()["session_starts"]["in_24_h"], 12);
+}

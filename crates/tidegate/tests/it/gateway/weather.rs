@@ -209,3 +209,19 @@ fn d50_a_request_for_members_that_discord_dropped_is_made_again() {
     assert_eq!(live.bot.dispatch("RATE_LIMITED")["d"], limited);
     until("it is made again", || tide.judged().total.by_op.get(&8) == Some(&2));
 }
+
+#[test]
+fn a_late_resume_cuts_no_cooldown_short() {
+    let tide = tide("discord.gateway.reconnect.rate_limited_grace = 0\ndiscord.gateway.resume_buffer = 300\n");
+    let mut live = tide.live();
+    tide.dispatch(600);
+    live.bot.until(|value| value["s"] == 602);
+    tide.strike(&json!({"close": 4008}));
+    assert_eq!(live.bot.closed().0, 4000);
+    let mut late = tide.greeted(PLAIN);
+    late.resume(TOKEN, &live.session, 5);
+    assert!(late.is_quiet(20.0));
+    let shard = &tide.told()["shards"][0];
+    assert_eq!((&shard["state"], &shard["why"]), (&json!("waiting"), &json!("cooldown")), "{shard}");
+    assert_eq!(tide.judged().total.connections, 1);
+}
