@@ -25,6 +25,11 @@ use clap::{Parser, Subcommand};
 
 use self::config::{Config, ConfigFlags};
 
+/// Half of what a call costs beyond a bare proxy was the system's allocator: docs/performance.md.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+
 #[derive(Parser)]
 #[command(version, about, args_conflicts_with_subcommands = true)]
 struct Cli {
