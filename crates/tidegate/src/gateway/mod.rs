@@ -7,8 +7,6 @@
 //! A bot's connection and Discord's session have lives of their own: what Discord sends goes into the shard's ring, and a
 //! bot reads from there.
 
-#![allow(dead_code, reason = "the admin port reads it")]
-
 mod attachment;
 mod close;
 mod depot;

@@ -7,6 +7,7 @@ mod drops;
 mod login;
 mod record;
 mod restarts;
+mod storm;
 mod viewport;
 mod weather;
 

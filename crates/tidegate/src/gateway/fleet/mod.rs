@@ -34,7 +34,6 @@ pub(crate) use self::turn::Turn;
 use super::depot::Depot;
 use super::link::Link;
 use super::said::{Command, Identify, Identity, Resume};
-use super::session;
 use crate::bots::Token;
 use crate::replay::Recorder;
 use crate::serve::Connection;
@@ -220,11 +219,6 @@ impl State {
         let gate = self.gate.as_ref().and_then(tidegate_core::Gate::poll_timeout).map(|(at, _)| at);
         let session = self.dues.first().map(|(at, _)| *at);
         gate.into_iter().chain(session).chain(self.discovery.due()).min().unwrap_or(Time::NEVER)
-    }
-
-    /// How a shard's session stands with bots.
-    pub(crate) fn session(&self, key: ShardKey) -> Option<&session::Session> {
-        self.seats.get(&key).map(|seat| &seat.session)
     }
 }
 

@@ -67,6 +67,7 @@ impl Deflate {
     }
 
     /// Bytes held for messages, apart from the context's and from messages that are not sent yet.
+    #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.message.capacity() + self.made.capacity()
     }

@@ -56,6 +56,7 @@ impl Inflate {
     }
 
     /// Bytes held for payloads, apart from the context's.
+    #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.payload.capacity()
     }
