@@ -83,6 +83,8 @@ pub(crate) struct Session {
     bot: Option<Bot>,
     newcomer: Option<Newcomer>,
     takeovers: VecDeque<Time>,
+    /// When newcomers that have to wait may take over: it outlives each of them, for libraries give up sooner.
+    admits_at: Option<Time>,
     held: Option<Held>,
     /// What the next IDENTIFY says.
     wanted: Option<Arc<Identify>>,
@@ -106,6 +108,7 @@ impl Session {
             bot: None,
             newcomer: None,
             takeovers: VecDeque::new(),
+            admits_at: None,
             held: None,
             wanted: None,
             written: None,
@@ -180,12 +183,10 @@ impl Session {
         if self.bot.is_none_or(|bot| bot.number == number) || self.may_take_over(now) {
             return self.take_over(now, number, ask, ring);
         }
-        let mut newcomer = Newcomer { number, ask, at: now + self.times.takeover_wait };
-        if let Some(older) = self.newcomer.take() {
-            newcomer.at = older.at;
+        let at = *self.admits_at.get_or_insert(now + self.times.takeover_wait);
+        if let Some(older) = self.newcomer.replace(Newcomer { number, ask, at }) {
             self.tell(older.number, Word::Close(Close::SUPERSEDED));
         }
-        self.newcomer = Some(newcomer);
     }
 
     /// Whether there is a session to be resumed from there, for one that resumes.
@@ -214,6 +215,7 @@ impl Session {
     fn attach(&mut self, now: Time, number: u64, ask: Ask, ring: &impl Tape) {
         self.leave = None;
         self.late = None;
+        self.admits_at = None;
         let awaits = match ask {
             Ask::Identify(identify) => self.identified(number, identify, ring),
             Ask::Resume { seq } => self.resumes(number, seq, ring),

@@ -297,6 +297,26 @@ fn the_newest_takes_over_and_the_third_time_it_waits() {
 }
 
 #[test]
+fn a_newcomer_that_gives_up_and_comes_again_waits_no_longer_for_it() {
+    let mut world = live();
+    world.identify(2, 7).identify(3, 7).at(1).identify(4, 7).at(16).left(4, Some(1000)).at(17).identify(5, 7);
+    world.at(32).left(5, Some(1000)).at(70).identify(6, 7);
+    world.check(&expect![[r"
+        0 s 1: close 4000 superseded by a newer connection
+        0 s 2: Begin
+        0 s 2: close 4000 superseded by a newer connection
+        0 s 3: Begin
+        70 s 3: close 4000 superseded by a newer connection
+        70 s 6: Begin
+    "]]);
+    world.at(71).identify(7, 7).at(130).at(131);
+    world.check(&expect![[r"
+        131 s 6: close 4000 superseded by a newer connection
+        131 s 7: Begin
+    "]]);
+}
+
+#[test]
 fn a_newcomer_need_not_wait_for_a_bot_that_left() {
     let mut world = live();
     world.identify(2, 7).identify(3, 7).identify(4, 7).left(3, None);
