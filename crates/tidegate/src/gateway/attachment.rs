@@ -15,7 +15,7 @@ use tidegate_core::{Span, Time};
 use super::close::Close;
 use super::said::{Command, Identify, Resume, Said, said};
 
-/// Heartbeats and pings that may come within [`FLOOD_PERIOD`]: Discord's limit of all frames.
+/// Heartbeats, pings, IDENTIFYs and RESUMEs that may come within [`FLOOD_PERIOD`]: Discord's limit of all frames.
 const FLOOD_MOST: usize = 120;
 const FLOOD_PERIOD: Span = Span::from_secs(60);
 
@@ -49,13 +49,13 @@ pub(crate) struct Attachment {
     phase: Phase,
     /// Closed then, unless it says something before.
     silent_until: Time,
-    beats: VecDeque<Time>,
+    answers: VecDeque<Time>,
 }
 
 impl Attachment {
     /// `interval`: how often HELLO asks for heartbeats.
     pub(crate) fn new(now: Time, interval: Span) -> Self {
-        let mut attachment = Self { interval, phase: Phase::New, silent_until: Time::NEVER, beats: VecDeque::new() };
+        let mut attachment = Self { interval, phase: Phase::New, silent_until: Time::NEVER, answers: VecDeque::new() };
         attachment.heard(now);
         attachment
     }
@@ -64,12 +64,12 @@ impl Attachment {
     pub(crate) fn frame(&mut self, now: Time, frame: &Bytes) -> Result<Act, Close> {
         match said(frame)? {
             Said::Beat => {
-                self.beat(now)?;
+                self.answered(now)?;
                 self.heard(now);
                 Ok(Act::Ack)
             }
-            Said::Identify(identify) => self.ask().map(|()| Act::Identify(identify)),
-            Said::Resume(resume) => self.ask().map(|()| Act::Resume(resume)),
+            Said::Identify(identify) => self.ask(now).map(|()| Act::Identify(identify)),
+            Said::Resume(resume) => self.ask(now).map(|()| Act::Resume(resume)),
             Said::Command(command) => match self.phase {
                 Phase::Asked | Phase::Live => Ok(Act::Command(command)),
                 Phase::Invalid => Ok(Act::Nothing),
@@ -80,7 +80,7 @@ impl Attachment {
 
     /// A WebSocket ping came. It is no heartbeat, but it costs as much.
     pub(crate) fn ping(&mut self, now: Time) -> Result<(), Close> {
-        self.beat(now)
+        self.answered(now)
     }
 
     /// READY or RESUMED was handed on: from now on its heartbeats are awaited.
@@ -110,9 +110,11 @@ impl Attachment {
         Err(if self.phase == Phase::Live { Close::NO_BEATS } else { Close::NOT_ASKED })
     }
 
-    fn ask(&mut self) -> Result<(), Close> {
+    fn ask(&mut self, now: Time) -> Result<(), Close> {
         match self.phase {
             Phase::New | Phase::Invalid => {
+                // Each may be answered with op 9, and then comes again.
+                self.answered(now)?;
                 self.phase = Phase::Asked;
                 // Some libraries send no heartbeat before READY.
                 self.silent_until = Time::NEVER;
@@ -128,14 +130,15 @@ impl Attachment {
         }
     }
 
-    fn beat(&mut self, now: Time) -> Result<(), Close> {
-        while self.beats.front().is_some_and(|at| *at + FLOOD_PERIOD <= now) {
-            self.beats.pop_front();
+    /// Something comes that is answered at once.
+    fn answered(&mut self, now: Time) -> Result<(), Close> {
+        while self.answers.front().is_some_and(|at| *at + FLOOD_PERIOD <= now) {
+            self.answers.pop_front();
         }
-        if self.beats.len() >= FLOOD_MOST {
+        if self.answers.len() >= FLOOD_MOST {
             return Err(Close::FLOOD);
         }
-        self.beats.push_back(now);
+        self.answers.push_back(now);
         Ok(())
     }
 }

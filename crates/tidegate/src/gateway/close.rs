@@ -54,7 +54,8 @@ impl Close {
     pub(crate) const VERSION: Self = Self::fixed(INVALID_VERSION, "Gateway version 10 is served here: v=10");
     pub(crate) const COMPRESSION: Self =
         Self::fixed(DECODE, "compress is one of zlib-stream and zstd-stream, or left out");
-    pub(crate) const FLOOD: Self = Self::fixed(RATE_LIMITED, "over 120 heartbeats and pings within a minute");
+    pub(crate) const FLOOD: Self =
+        Self::fixed(RATE_LIMITED, "over 120 heartbeats, pings, IDENTIFYs and RESUMEs within a minute");
 
     /// A frame that Discord would not take.
     pub(crate) fn too_long(bytes: u64, most: usize) -> Self {

@@ -4,6 +4,7 @@
 mod client;
 mod closes;
 mod drops;
+mod hostile;
 mod login;
 mod record;
 mod restarts;

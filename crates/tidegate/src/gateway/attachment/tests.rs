@@ -92,6 +92,16 @@ fn a_flood_of_heartbeats_or_pings_is_ended_and_its_memory_is_bounded() {
     }
     assert_eq!(bot.ping(at(59)), Err(Close::FLOOD));
     assert_eq!(says(&mut bot, 59, BEAT), Err(4008));
-    assert_eq!(bot.beats.len(), 120);
+    assert_eq!(bot.answers.len(), 120);
     assert_eq!(says(&mut bot, 60, BEAT), Ok("ack"));
+}
+
+#[test]
+fn a_bot_that_resumes_after_every_op_9_is_ended_too() {
+    let mut bot = new();
+    for second in 0..120 {
+        assert_eq!(says(&mut bot, second / 3, RESUME), Ok("resume"));
+        bot.invalid(at(second / 3));
+    }
+    assert_eq!(says(&mut bot, 40, IDENTIFY), Err(4008));
 }

@@ -93,7 +93,7 @@ impl Turn<'_> {
     /// A session start is about to be asked for.
     pub(super) fn discover_if_old(&mut self) {
         if self.state.discovery.known.is_none_or(|known| known + OLD_AFTER <= self.now)
-            && self.state.discovery.again.is_none()
+            && self.state.discovery.again.is_none_or(|again| again <= self.now)
         {
             self.discover();
         }
@@ -106,7 +106,7 @@ impl Turn<'_> {
     }
 
     pub(super) fn discover_if_due(&mut self) {
-        if self.state.discovery.due().is_some_and(|due| due <= self.now) {
+        if self.state.discovery_due().is_some_and(|due| due <= self.now) {
             self.discover();
         }
     }

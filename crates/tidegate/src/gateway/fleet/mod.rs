@@ -218,7 +218,17 @@ impl State {
     fn due(&self) -> Time {
         let gate = self.gate.as_ref().and_then(tidegate_core::Gate::poll_timeout).map(|(at, _)| at);
         let session = self.dues.first().map(|(at, _)| *at);
-        gate.into_iter().chain(session).chain(self.discovery.due()).min().unwrap_or(Time::NEVER)
+        gate.into_iter().chain(session).chain(self.discovery_due()).min().unwrap_or(Time::NEVER)
+    }
+
+    /// When Discord is asked again. For a token that never worked it is not, once nobody is there to hear the answer: a
+    /// thousand of them that came and went would take all that tokens unproven may ask for, for an hour.
+    fn discovery_due(&self) -> Option<Time> {
+        let due = self.discovery.due()?;
+        let is_awaited = self.gate.is_some()
+            || !self.outside.is_empty()
+            || self.seats.values().any(|seat| seat.session.attached().is_some());
+        is_awaited.then_some(due)
     }
 }
 

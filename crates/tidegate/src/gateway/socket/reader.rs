@@ -89,7 +89,7 @@ impl Reader {
         match head.opcode {
             PING => Ok(Some(Frame::Ping(payload.freeze()))),
             PONG => Ok(Some(Frame::Pong)),
-            CLOSE => Ok(Some(Frame::Close(payload.get(..2).map(|code| u16::from_be_bytes([code[0], code[1]]))))),
+            CLOSE => close(&payload).map(|code| Some(Frame::Close(code))),
             TEXT | BINARY if self.in_message => Err(Broken::Protocol("a message within a message")),
             CONTINUATION if !self.in_message => Err(Broken::Protocol("a continuation of nothing")),
             TEXT | BINARY if head.is_final => Ok(Some(Frame::Message(payload.freeze()))),
@@ -100,6 +100,19 @@ impl Reader {
             }
         }
     }
+}
+
+/// A close frame's code, where it has one. Of the codes that may stand there (RFC 6455, section 7.4) those of no meaning
+/// yet are taken too: what a bot closes with is said back to it.
+fn close(payload: &[u8]) -> Result<Option<u16>, Broken> {
+    let Some((code, reason)) = payload.split_first_chunk() else {
+        return if payload.is_empty() { Ok(None) } else { Err(Broken::Protocol("a close frame with half a code")) };
+    };
+    let code = u16::from_be_bytes(*code);
+    if !matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999) || std::str::from_utf8(reason).is_err() {
+        return Err(Broken::Protocol("a close frame with a code or a reason that is none"));
+    }
+    Ok(Some(code))
 }
 
 fn head(bytes: &[u8]) -> Result<Option<Head>, Broken> {

@@ -154,3 +154,16 @@ fn no_bytes_make_the_reader_fall_or_grow() {
     }
     assert!(whole > 2_000 && broken > 1_000, "{whole} {broken}");
 }
+
+#[test]
+fn a_close_is_only_said_back_with_a_code_that_may_be_said() {
+    for code in [1000, 1001, 1011, 3000, 4000, 4999_u16] {
+        assert_eq!(all(&client(0x88, 0, &code.to_be_bytes()), 5).unwrap(), [Frame::Close(Some(code))]);
+    }
+    for code in [0, 999, 1004, 1005, 1006, 1015, 2999, 5000, u16::MAX] {
+        assert!(matches!(all(&client(0x88, 0, &code.to_be_bytes()), 5), Err(Broken::Protocol(_))), "{code}");
+    }
+    for payload in [&b"\x0f"[..], b"\x0f\xa0\xff"] {
+        assert!(matches!(all(&client(0x88, 0, payload), 5), Err(Broken::Protocol(_))));
+    }
+}
