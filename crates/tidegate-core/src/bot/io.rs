@@ -132,6 +132,7 @@ pub(super) fn is_wired(input: &shard::Input) -> bool {
         | shard::Input::Unauthorized
         | shard::Input::Stop
         | shard::Input::Logout
+        | shard::Input::Rewind { .. }
         | shard::Input::Restart
         | shard::Input::Tick => false,
     }

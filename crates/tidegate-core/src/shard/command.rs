@@ -1,8 +1,9 @@
 //! What a bot, a person and the identify queue tell.
 
+use super::connection::{Connection, Stage};
 use super::end::{KEEP, LOG_OUT};
 use super::hold::Hold;
-use super::io::{Grant, Note, Output, StopReason, Why};
+use super::io::{End, Grant, Note, Output, StopReason, Why};
 use super::line::Line;
 use super::settings::OnBudgetGone;
 use super::{Run, Shard};
@@ -179,6 +180,19 @@ impl Shard {
         self.lose_session();
         self.fresh = false;
         self.turn_off();
+    }
+
+    pub(super) fn rewind(&mut self, now: Time, seq: u64) {
+        let Some(session) = &mut self.session else { return };
+        session.rewind(seq);
+        // Who wanted another session has made way for one that wants this.
+        self.fresh = false;
+        let asked = |connection: &Connection| matches!(connection.stage, Stage::Resuming(_) | Stage::Live(_));
+        if self.connection.as_ref().is_some_and(asked) {
+            // A bot that cannot cope with what it is given again, and comes back for it, must not make a loop of dials.
+            self.end(now, End::Reconnect);
+        }
+        self.start(now);
     }
 
     fn turn_off(&mut self) {

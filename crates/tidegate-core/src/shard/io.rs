@@ -106,6 +106,12 @@ pub enum Input {
     Stop,
     /// End the session.
     Logout,
+    /// Be connected, and RESUME from there: a bot has had no more than this. As after op 7 that is done at once, once until
+    /// the connection is stable again, and then under the backoff.
+    Rewind {
+        /// The last dispatch that it has had.
+        seq: u64,
+    },
     /// A person re-arms it.
     Restart,
     /// Time has passed.

@@ -168,6 +168,7 @@ impl Gate for Shard {
             Input::Unauthorized => self.unauthorized(now),
             Input::Stop => self.stop(now),
             Input::Logout => self.log_out(),
+            Input::Rewind { seq } => self.rewind(now, seq),
             Input::Restart => self.restart(now),
             Input::Tick => {}
         }

@@ -25,6 +25,11 @@ impl Session {
     pub(super) fn saw(&mut self, seq: u64) {
         self.seq = self.seq.max(seq);
     }
+
+    /// What came behind that is to come again.
+    pub(super) fn rewind(&mut self, seq: u64) {
+        self.seq = self.seq.min(seq);
+    }
 }
 
 impl From<StoredSession> for Session {

@@ -52,7 +52,7 @@ impl Start {
         let mut tide = Tide::new(settings, limit_of(&start), true, self.seed);
         let mut agenda = Agenda::new(distances, Weather::Fine);
         for id in 0..self.shards {
-            tide.open(&mut agenda, key(id, self.shards), None);
+            tide.open(&mut agenda, key(id, self.shards));
             tide.start(&mut agenda, key(id, self.shards));
         }
         let mut world = World { agenda, discord: Discord::new(start, Weather::Fine), tide: Some(tide), bot: None };

@@ -69,7 +69,7 @@ fn two_counts_side_by_side_come_up_and_come_back() {
     let mut agenda = Agenda::new(Distances::default(), weather);
     for count in [8, 16] {
         for id in 0..count {
-            tide.open(&mut agenda, key(id, count), None);
+            tide.open(&mut agenda, key(id, count));
             tide.start(&mut agenda, key(id, count));
         }
     }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tidegate_core::bot::{Gateway, Input, Output, Settings, ShardKey};
 use tidegate_core::identify_queue::{self, SessionStartLimit};
-use tidegate_core::shard::{self, Generation, StoredSession};
+use tidegate_core::shard::{self, Generation};
 use tidegate_core::{Gate, Span, Time, send_queue};
 
 use super::discord::TOKEN;
@@ -55,9 +55,9 @@ impl Tide {
         }
     }
 
-    pub(super) fn open(&mut self, agenda: &mut Agenda, key: ShardKey, stored: Option<StoredSession>) {
+    pub(super) fn open(&mut self, agenda: &mut Agenda, key: ShardKey) {
         let (autonomous, seed) = (self.autonomous, self.seed);
-        self.tell(agenda, Input::Open { key, url: URL.into(), seed, autonomous, stored });
+        self.tell(agenda, Input::Open { key, url: URL.into(), seed, autonomous, stored: None });
     }
 
     pub(super) fn start(&mut self, agenda: &mut Agenda, key: ShardKey) {
@@ -121,22 +121,12 @@ impl Tide {
     fn order(&mut self, agenda: &mut Agenda, (key, order): (ShardKey, Order)) {
         match order {
             Order::Shard(input) => {
-                self.open(agenda, key, None);
+                self.open(agenda, key);
                 self.tell(agenda, Input::Shard { key, input });
             }
             Order::Reopen { seq } => {
-                let session = self.gateway.shard(key).and_then(shard::Shard::session).map(|(id, _)| Box::from(id));
-                self.tell(agenda, Input::Forget { key });
-                let stored = session.map(|id| StoredSession {
-                    id,
-                    seq,
-                    resume_url: RESUME_URL.into(),
-                    backoff_step: 0,
-                    at: agenda.now,
-                });
                 self.reset_ring(key, seq);
-                self.open(agenda, key, stored);
-                self.start(agenda, key);
+                self.tell(agenda, Input::Shard { key, input: shard::Input::Rewind { seq } });
             }
             Order::Forget => self.tell(agenda, Input::Forget { key }),
             Order::Clear => self.reset_ring(key, 0),

@@ -45,6 +45,7 @@ fn of_shard(dice: &mut Dice) -> shard::Input {
         3 => shard::Input::Fresh { differs: dice.roll(2) == 0 },
         4 => shard::Input::Stop,
         5 => shard::Input::Logout,
+        10 => shard::Input::Rewind { seq: dice.roll(9) },
         6 => shard::Input::Restart,
         7 => shard::Input::Granted { grant: Grant(dice.roll(9)) },
         8 => shard::Input::Denied { refresh_at: Time::from_millis(dice.roll(50_000)) },

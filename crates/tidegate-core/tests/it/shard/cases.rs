@@ -579,3 +579,42 @@ fn waits_stay_within_half_and_all_of_their_step_for_every_seed() {
     }
     assert_eq!(settings().backoff_min, Span::from_secs(5));
 }
+
+#[test]
+fn a_bot_that_resumes_further_back_again_and_again_is_no_loop_of_dials() {
+    check(
+        &format!(
+            "{LIVE}\n400 dispatch 9\n1000 rewind 5\n1100 opened\n1100 hello\n1200 resumed\n1300 rewind 4\n1400 rewind 3\n9000 tick"
+        ),
+        &expect![[r#"
+            0 request
+            0 connect 1 wss://main
+            200 identify 1
+            300 release 1
+            300 save s 1 step 0
+            1000 close 1 4000
+            1000 save s 5 step 0
+            1000 connect 2 wss://s
+            1100 resume 2 s 5
+            1300 close 2 4000
+            1300 save s 4 step 1
+            1300 waiting 6300 Backoff
+            6300 connect 3 wss://s
+        "#]],
+    );
+    // One that is off, or waits, goes when it may, and from there.
+    check(
+        &format!("{LIVE}\n400 dispatch 9\n500 stop\n600 rewind 7\n700 opened\n700 hello"),
+        &expect![[r#"
+        0 request
+        0 connect 1 wss://main
+        200 identify 1
+        300 release 1
+        300 save s 1 step 0
+        500 close 1 4000
+        500 save s 9 step 0
+        600 connect 2 wss://s
+        700 resume 2 s 7
+    "#]],
+    );
+}

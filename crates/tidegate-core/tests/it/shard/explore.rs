@@ -47,6 +47,7 @@ fn next(state: &Watched, grant: u64) -> Vec<(Time, Input)> {
         (now, Input::Unauthorized),
         (now, Input::Stop),
         (now, Input::Logout),
+        (now, Input::Rewind { seq: 0 }),
         (now, Input::Restart),
         (now + Span::from_secs(61), Input::Tick),
     ];

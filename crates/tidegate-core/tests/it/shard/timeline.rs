@@ -102,6 +102,7 @@ fn input(generation: Generation, words: &[&str]) -> Input {
         "unauthorized" => return Input::Unauthorized,
         "stop" => return Input::Stop,
         "logout" => return Input::Logout,
+        "rewind" => return Input::Rewind { seq: number(1) },
         "restart" => return Input::Restart,
         "tick" => return Input::Tick,
         "opened" => Event::Opened,

@@ -57,11 +57,6 @@ impl Turn<'_> {
                 self.session(key, Input::Going);
                 self.discover_if_old();
             }
-            shard::Output::SaveSession(stored) => {
-                if let Some(seat) = self.state.seats.get_mut(&key) {
-                    seat.stored = stored;
-                }
-            }
             shard::Output::Lost => {
                 self.fleet.counts.add(Count::Lost, 1);
                 self.session(key, Input::Lost);
@@ -73,7 +68,7 @@ impl Turn<'_> {
                 }
             }
             shard::Output::Stopped(reason) => self.session(key, Input::Stopped(reason)),
-            shard::Output::ReleaseGrant { .. } | shard::Output::Note(_) => {}
+            shard::Output::SaveSession(_) | shard::Output::ReleaseGrant { .. } | shard::Output::Note(_) => {}
         }
     }
 

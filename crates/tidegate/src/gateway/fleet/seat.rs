@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tidegate_core::Time;
 use tidegate_core::send_queue::{Guild, LANES_MAX};
-use tidegate_core::shard::{self, Generation, StoredSession};
+use tidegate_core::shard::{self, Generation};
 use tokio::runtime::Handle as Runtime;
 
 use crate::gateway::link::{Link, Tell};
@@ -25,7 +25,6 @@ pub(crate) struct Seat {
     /// Where that bot finds tidegate.
     pub(super) address: Arc<str>,
     pub(super) upstream: Option<Upstream>,
-    pub(super) stored: Option<StoredSession>,
     /// The session's id that it is found by.
     pub(super) named: Option<Box<str>>,
     pub(super) commands: Commands,
@@ -74,7 +73,6 @@ impl Seat {
             runtime: Runtime::current(),
             address: Arc::clone(address),
             upstream: None,
-            stored: None,
             named: None,
             commands: Commands::default(),
             due: None,
@@ -150,10 +148,5 @@ impl Commands {
     /// It never goes.
     pub(super) fn forget(&mut self, id: u64) {
         self.waiting.remove(&id);
-    }
-
-    /// None of those that wait ever goes; how many there were.
-    pub(super) fn clear(&mut self) -> usize {
-        std::mem::take(&mut self.waiting).len()
     }
 }

@@ -215,13 +215,7 @@ impl Turn<'_> {
             }
             Order::Reopen { seq } => {
                 seat.ring.reset(seq);
-                // They wait in the send queue that goes with the shard.
-                self.fleet.counts.add(Count::Dropped, seat.commands.clear() as u64);
-                let stored = seat.stored.clone().map(|stored| shard::StoredSession { seq, ..stored });
-                let (url, seed) = (self.state.main.clone(), crate::bots::keyed((key, self.now.as_micros())));
-                self.tell(bot::Input::Forget { key });
-                self.tell(bot::Input::Open { key, url, seed, autonomous: false, stored });
-                self.tell(bot::Input::Shard { key, input: shard::Input::Start });
+                self.tell(bot::Input::Shard { key, input: shard::Input::Rewind { seq } });
             }
             Order::Clear => seat.ring.reset(0),
             Order::Forget => self.forget(key),

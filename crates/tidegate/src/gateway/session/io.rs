@@ -76,8 +76,7 @@ pub(crate) enum Order {
     Tell { bot: u64, word: Word },
     /// Tell the shard.
     Shard(shard::Input),
-    /// Make the shard anew with the session it has, as if `seq` was the last that came, and start it. The ring begins
-    /// there.
+    /// Let the shard RESUME as if `seq` was the last that came. The ring begins there.
     Reopen { seq: u64 },
     /// The ring holds nothing of use any more.
     Clear,

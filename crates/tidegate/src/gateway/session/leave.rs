@@ -45,7 +45,6 @@ impl Session {
     /// The bot is gone.
     pub(super) fn detach(&mut self, now: Time, awaits: Awaits, code: Option<u16>) {
         self.bot = None;
-        self.late = None;
         self.leave = Some(match awaits {
             // Libraries close with 1000 when READY is late, and come again.
             Awaits::Ready(_) if self.held.is_none() => (now + self.times.place_hold, Leave::Place),

@@ -96,8 +96,6 @@ pub(crate) struct Session {
     wait: Wait,
     /// Why Discord would not take the last IDENTIFY.
     refused: Option<Fatal>,
-    /// From behind there on the bot is to be resumed at Discord, once the shard may dial.
-    late: Option<u64>,
     orders: VecDeque<Order>,
 }
 
@@ -116,7 +114,6 @@ impl Session {
             leave: None,
             wait: Wait::default(),
             refused: None,
-            late: None,
             orders: VecDeque::new(),
         }
     }
@@ -127,7 +124,10 @@ impl Session {
             Input::Identify { bot, identify } => self.arrive(now, bot, Ask::Identify(identify), ring),
             Input::Resume { bot, seq } => self.arrive(now, bot, Ask::Resume { seq }, ring),
             Input::Left { bot, code } => self.left(now, bot, code, ring),
-            Input::Going => self.going(),
+            Input::Going => {
+                self.wait.over();
+                self.refused = None;
+            }
             Input::Waiting { until, why } => self.waits(now, until, why),
             Input::Stopped(reason) => self.stopped(now, reason),
             Input::Ready { session } => self.ready(now, session),
@@ -214,7 +214,6 @@ impl Session {
 
     fn attach(&mut self, now: Time, number: u64, ask: Ask, ring: &impl Tape) {
         self.leave = None;
-        self.late = None;
         self.admits_at = None;
         let awaits = match ask {
             Ask::Identify(identify) => self.identified(number, identify, ring),
@@ -248,26 +247,10 @@ impl Session {
             return Awaits::Nothing;
         }
         // What it missed is not here any more, but Discord may still have it. No wait of the shard's is cut short for it.
-        if self.on && !self.wait.is_on() {
-            self.reopen(number, seq);
-        } else {
-            self.late = Some(seq);
-            self.start();
-        }
-        Awaits::Resumed
-    }
-
-    fn reopen(&mut self, number: u64, seq: u64) {
         self.orders.push_back(Order::Reopen { seq });
+        self.on = true;
         self.tell(number, Word::Follow);
-    }
-
-    fn going(&mut self) {
-        self.wait.over();
-        self.refused = None;
-        if let (Some(seq), Some(number)) = (self.late.take(), self.attached()) {
-            self.reopen(number, seq);
-        }
+        Awaits::Resumed
     }
 
     fn start(&mut self) {
@@ -316,7 +299,6 @@ impl Session {
 
     /// Tells the bot that the session which it follows is gone.
     fn invalidate(&mut self) {
-        self.late = None;
         let Some(bot) = &mut self.bot else { return };
         if let Awaits::Nothing | Awaits::Resumed = bot.awaits {
             bot.awaits = Awaits::Identify;
@@ -347,7 +329,6 @@ impl Session {
         }
         self.bot = None;
         self.newcomer = None;
-        self.late = None;
     }
 
     fn tell(&mut self, bot: u64, word: Word) {

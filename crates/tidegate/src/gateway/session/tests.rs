@@ -147,8 +147,8 @@ fn no_wait_of_the_shards_is_cut_short_by_a_late_resume() {
     world.dispatches(10).tell(cooldown()).at(1).resume(2, 3).at(1_800).tell(Input::Going).tell(Input::Resumed);
     world.check(&expect![[r"
         0 s 1: close 4000 Discord said that too much was sent (4008): held for 1800 s; come back, you are kept waiting quietly
-        1800 s reopen at 3
-        1800 s 2: Follow
+        1 s reopen at 3
+        1 s 2: Follow
         1800 s 2: Resumed
     "]]);
     // Nor is one that its shard keeps while it is off.
@@ -156,13 +156,14 @@ fn no_wait_of_the_shards_is_cut_short_by_a_late_resume() {
     world.dispatches(10).left(1, None).at(100).resume(2, 3).tell(cooldown());
     world.check(&expect![[r"
         60 s shard: Stop
-        100 s shard: Start
+        100 s reopen at 3
+        100 s 2: Follow
         100 s 2: close 4000 Discord said that too much was sent (4008): held for 1700 s; come back, you are kept waiting quietly
     "]]);
     world.at(101).resume(3, 3).left(3, None).tell(Input::Going).resume(4, 3).tell(Input::Lost);
     world.check(&expect![[r"
-        101 s reopen at 3
-        101 s 4: Follow
+        101 s 3: Replay(Position(11))
+        101 s 4: Replay(Position(11))
         101 s 4: Invalid
     "]]);
 }

@@ -24,10 +24,6 @@ impl Wait {
         self.due = None;
     }
 
-    pub(super) fn is_on(&self) -> bool {
-        self.current.is_some()
-    }
-
     pub(super) fn due(&self) -> Option<Time> {
         self.due
     }

@@ -152,7 +152,7 @@ fn no_bytes_make_the_reader_fall_or_grow() {
             assert!(reader.held() <= 64 + 64 + 14 + 60, "one message, one frame, and what came last");
         }
     }
-    assert!(whole > 2_000 && broken > 1_000, "{whole} {broken}");
+    assert!(whole > 1_000 && broken > 1_000, "{whole} {broken}");
 }
 
 #[test]

@@ -54,6 +54,7 @@ fn of_shard(input: &shard::Input) -> Value {
         shard::Input::Unauthorized => "unauthorized".into(),
         shard::Input::Stop => "stop".into(),
         shard::Input::Logout => "logout".into(),
+        shard::Input::Rewind { seq } => json!({"rewind": {"seq": seq}}),
         shard::Input::Restart => "restart".into(),
         shard::Input::Tick => "tick".into(),
     }

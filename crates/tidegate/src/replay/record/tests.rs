@@ -71,6 +71,7 @@ fn day() -> Vec<(u64, Input<Bytes>)> {
         (60_100, socket(2, hello)),
         (60_200, socket(2, Event::InvalidSession { resumable: false })),
         (60_300, of_shard(shard::Input::Fresh { differs: false })),
+        (79_000, of_shard(shard::Input::Rewind { seq: 1 })),
         (80_000, of_shard(shard::Input::Logout)),
         (80_001, Input::Forget { key: KEY }),
     ]

@@ -31,6 +31,8 @@ pub(in crate::replay) enum Line {
     Unauthorized,
     Stop,
     Logout,
+    /// A bot RESUMEs behind what is kept; beside the format that all traces share, for `recorded` ones.
+    Rewind(Rewind),
     Restart,
     Tick,
 }
@@ -39,6 +41,12 @@ pub(in crate::replay) enum Line {
 #[serde(deny_unknown_fields)]
 pub(in crate::replay) struct Fresh {
     differs: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::replay) struct Rewind {
+    seq: u64,
 }
 
 #[derive(Deserialize)]
@@ -150,6 +158,7 @@ impl From<Line> for Input {
             Line::Unauthorized => Self::Unauthorized,
             Line::Stop => Self::Stop,
             Line::Logout => Self::Logout,
+            Line::Rewind(Rewind { seq }) => Self::Rewind { seq },
             Line::Restart => Self::Restart,
             Line::Tick => Self::Tick,
         }

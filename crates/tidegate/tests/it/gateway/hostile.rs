@@ -23,3 +23,23 @@ fn discord_is_asked_for_a_token_that_never_worked_only_while_its_bot_is_there() 
     ready(bot);
     assert_eq!(tide.stats().total.calls, 5);
 }
+
+/// One that cannot cope with what it is given again, and starts over with the number that it knows.
+#[test]
+fn a_bot_that_resumes_behind_the_ring_again_and_again_does_not_make_tidegate_dial_as_often() {
+    let tide = tide("discord.gateway.resume_buffer = 300\n");
+    let live = tide.live();
+    tide.dispatch(900);
+    until("Discord has sent them", || tide.judged().total.dispatches == 902);
+    tide.pass(1.0);
+    for seq in (10..30).rev() {
+        let mut bot = tide.greeted(PLAIN);
+        bot.resume(TOKEN, &live.session, seq);
+        bot.beat();
+        bot.until(|value| value["op"] == 11);
+    }
+    assert_eq!(tide.judged().total.identifies, 1);
+    assert!(tide.judged().total.resumes <= 3, "{:?}", tide.judged().total);
+    tide.pass(60.0);
+    assert!((1..=6).contains(&tide.judged().total.resumes), "{:?}", tide.judged().total);
+}
