@@ -10,6 +10,10 @@ const LOG_OUT: [u16; 2] = [1000, 1001];
 /// A session that nobody wanted for so long is forgotten. Discord keeps one for minutes.
 const FORGOTTEN_AFTER: Span = Span::from_secs(3_600);
 
+/// Who logs out for the so-manieth time within this is in a loop.
+const LOOP: usize = 3;
+const LOOP_WINDOW: Span = Span::from_secs(900);
+
 /// What happens to a session without a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
@@ -66,6 +70,8 @@ impl Session {
         if let Some((_, leave)) = self.leave.take_if(|(at, _)| *at <= now) {
             match leave {
                 Leave::Place | Leave::Detach => self.turn_off(now, shard::Input::Stop),
+                // The session would be the next one's that the loop replaces; kept, it costs nothing, or at least a wait.
+                Leave::LogOut if self.logs_out_in_a_loop(now) => self.turn_off(now, shard::Input::Stop),
                 Leave::LogOut => {
                     self.held = None;
                     self.orders.push_back(Order::Clear);
@@ -78,6 +84,14 @@ impl Session {
             self.admit(now, number, ask, ring);
         }
         self.consider_wait(now);
+    }
+
+    fn logs_out_in_a_loop(&mut self, now: Time) -> bool {
+        while self.logouts.front().is_some_and(|at| *at + LOOP_WINDOW <= now || self.logouts.len() >= LOOP) {
+            self.logouts.pop_front();
+        }
+        self.logouts.push_back(now);
+        self.logouts.len() >= LOOP
     }
 
     fn turn_off(&mut self, now: Time, how: shard::Input) {

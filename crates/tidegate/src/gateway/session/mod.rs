@@ -83,6 +83,8 @@ pub(crate) struct Session {
     bot: Option<Bot>,
     newcomer: Option<Newcomer>,
     takeovers: VecDeque<Time>,
+    /// When bots logged out, the last few.
+    logouts: VecDeque<Time>,
     /// When newcomers that have to wait may take over: it outlives each of them, for libraries give up sooner.
     admits_at: Option<Time>,
     held: Option<Held>,
@@ -106,6 +108,7 @@ impl Session {
             bot: None,
             newcomer: None,
             takeovers: VecDeque::new(),
+            logouts: VecDeque::new(),
             admits_at: None,
             held: None,
             wanted: None,

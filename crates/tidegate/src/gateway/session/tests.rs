@@ -420,3 +420,32 @@ fn whoever_left_before_changes_nothing() {
         0 s 2: Begin
     "]]);
 }
+
+#[test]
+fn a_bot_that_logs_out_again_and_again_leaves_its_session_to_the_next() {
+    let mut world = World::new();
+    world.identify(1, 1).ready();
+    for (bot, at) in [(1, 10), (2, 40), (3, 70)] {
+        world.at(at).left(bot, Some(1000)).at(at + 10).identify(bot + 1, 1);
+        if bot < 3 {
+            world.ready();
+        }
+    }
+    world.check(&expect![[r#"
+        0 s shard: Fresh { differs: true }
+        0 s 1: Begin
+        15 s shard: Logout
+        20 s shard: Fresh { differs: false }
+        20 s 2: Begin
+        45 s shard: Logout
+        50 s shard: Fresh { differs: false }
+        50 s 3: Begin
+        75 s shard: Stop
+        80 s 4: Begin
+        80 s shard: Start
+    "#]]);
+    // Fifteen minutes after the first of them it is an end again.
+    world.at(80 + 900).left(4, Some(1000)).at(80 + 910).check(&expect![[r"
+        985 s shard: Logout
+    "]]);
+}
