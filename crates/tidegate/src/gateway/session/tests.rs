@@ -443,7 +443,7 @@ fn a_bot_that_logs_out_again_and_again_leaves_its_session_to_the_next() {
         75 s shard: Stop
         80 s 4: Begin
         80 s shard: Start
-    "#]]);
+    "]]);
     // Fifteen minutes after the first of them it is an end again.
     world.at(80 + 900).left(4, Some(1000)).at(80 + 910).check(&expect![[r"
         985 s shard: Logout
