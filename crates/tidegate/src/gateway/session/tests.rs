@@ -431,7 +431,7 @@ fn a_bot_that_logs_out_again_and_again_leaves_its_session_to_the_next() {
             world.ready();
         }
     }
-    world.check(&expect![[r#"
+    world.check(&expect![[r"
         0 s shard: Fresh { differs: true }
         0 s 1: Begin
         15 s shard: Logout
