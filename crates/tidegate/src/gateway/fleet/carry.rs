@@ -10,6 +10,7 @@ use super::events::Gathered;
 use super::seat::Upstream;
 use super::{Count, Turn, frames};
 use crate::gateway::session::Input;
+use crate::log::Foreign;
 
 impl Turn<'_> {
     pub(super) fn carry_out(&mut self, output: bot::Output<Bytes>) {
@@ -125,7 +126,7 @@ impl Turn<'_> {
         let (bot, shard, count) = (&self.fleet.token, key.id, key.count);
         match output {
             shard::Output::Connect { generation, url } => {
-                tracing::info!(%bot, shard, count, generation = generation.0, %url, "dials Discord");
+                tracing::info!(%bot, shard, count, generation = generation.0, url = %Foreign(url), "dials Discord");
             }
             shard::Output::Identify { .. } => tracing::info!(%bot, shard, count, "IDENTIFY"),
             shard::Output::Resume { seq, .. } => tracing::info!(%bot, shard, count, seq, "RESUME"),

@@ -10,6 +10,7 @@ use tidegate_core::shard;
 use super::Fleet;
 use crate::gateway::depot::Open;
 use crate::gateway::upstream::{Dispatch, Event, Events, Read};
+use crate::log::Foreign;
 
 /// One thing that happened on a connection.
 #[derive(Debug)]
@@ -60,11 +61,12 @@ impl Gathered {
         let (bot, shard, count) = (&fleet.token, self.key.id, self.key.count);
         match event {
             Event::Closed { code, reason } => {
-                let reason: String = reason.chars().filter(|letter| !letter.is_control()).collect();
-                tracing::info!(%bot, shard, count, ?code, reason, "Discord's connection is closed");
+                tracing::info!(%bot, shard, count, ?code, reason = %Foreign(reason), "Discord's connection is closed");
             }
             Event::Failed(failure) => {
-                tracing::warn!(%bot, shard, count, %failure, "Discord's connection failed");
+                // What a library says of bytes that it could not read may hold them.
+                let failure = failure.to_string();
+                tracing::warn!(%bot, shard, count, failure = %Foreign(&failure), "Discord's connection failed");
             }
             _ => {}
         }

@@ -26,7 +26,9 @@ impl Guest {
         let mut heard = false;
         while let Some(frame) = self.next_frame()? {
             heard = true;
+            let before = self.writer.len();
             self.hear(frame)?;
+            self.writer.answered(self.writer.len() - before);
         }
         let mut chunk = [0; CHUNK];
         let mut read = ReadBuf::new(&mut chunk);

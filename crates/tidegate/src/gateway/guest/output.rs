@@ -63,7 +63,9 @@ impl Guest {
                 Tell::Invalid => {
                     self.following = None;
                     self.attachment.invalid(self.connection.shared.clock.now());
+                    let before = self.writer.len();
                     self.say(&Bytes::from_static(INVALID.as_bytes()))?;
+                    self.writer.answered(self.writer.len() - before);
                 }
                 Tell::Close(close) => return Err(close.into()),
             }
@@ -130,6 +132,10 @@ impl Guest {
             }
         }
         let most = self.connection.shared.fleets.depot.settings.unsent_max as u64;
+        // On a quiet shard there may be nothing else by which a bot that reads nothing shows.
+        if self.writer.answers() as u64 > most {
+            return Err(Close::TOO_SLOW.into());
+        }
         if let Some(following) = &mut self.following {
             let came = following.ring.came();
             if taken || self.writer.is_empty() {

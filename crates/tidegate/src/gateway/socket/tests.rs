@@ -167,3 +167,18 @@ fn a_close_is_only_said_back_with_a_code_that_may_be_said() {
         assert!(matches!(all(&client(0x88, 0, payload), 5), Err(Broken::Protocol(_))));
     }
 }
+
+#[test]
+fn answers_that_nobody_reads_are_counted_until_all_is_written() {
+    let mut writer = Writer::default();
+    writer.put(Kind::Text, b"dispatch");
+    for _ in 0..3 {
+        let before = writer.len();
+        writer.put(Kind::Pong, b"12");
+        writer.answered(writer.len() - before);
+    }
+    writer.advance(12);
+    assert_eq!((writer.len(), writer.answers()), (10, 12));
+    writer.advance(10);
+    assert_eq!((writer.len(), writer.answers()), (0, 0));
+}

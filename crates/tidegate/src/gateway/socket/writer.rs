@@ -21,6 +21,8 @@ pub(crate) struct Writer {
     packed: Vec<u8>,
     /// Of those, written already.
     written: usize,
+    /// Bytes of answers that were packed since all was written last.
+    answers: usize,
 }
 
 impl Writer {
@@ -63,6 +65,16 @@ impl Writer {
         self.packed.extend_from_slice(payload);
     }
 
+    /// So much of what was packed last answers something: what a client sends must not make it grow for ever.
+    pub(crate) fn answered(&mut self, bytes: usize) {
+        self.answers += bytes;
+    }
+
+    /// Bytes of answers that wait at most.
+    pub(crate) fn answers(&self) -> usize {
+        self.answers
+    }
+
     /// Bytes that wait.
     pub(crate) fn len(&self) -> usize {
         self.packed.len() - self.written
@@ -84,6 +96,7 @@ impl Writer {
             return;
         }
         self.written = 0;
+        self.answers = 0;
         if self.packed.capacity() > KEPT {
             self.packed = Vec::new();
         } else {
