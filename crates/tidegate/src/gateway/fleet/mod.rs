@@ -76,6 +76,8 @@ pub(crate) struct State {
     last_command: u64,
     /// What the timer sleeps for.
     armed: Time,
+    /// The program ends.
+    stopped: bool,
 }
 
 /// How a bot speaks to Discord.
@@ -112,6 +114,7 @@ impl Fleet {
             last_serial: 0,
             last_command: 0,
             armed: Time::NEVER,
+            stopped: false,
         };
         let fleet = Arc::new(Self {
             token,

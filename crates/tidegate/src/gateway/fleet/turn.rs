@@ -164,8 +164,10 @@ impl Turn<'_> {
         self.forget(key);
     }
 
-    /// The program ends.
+    /// The program ends. Bots that are there still, and an answer of Discord's that comes late, start nothing any more.
     pub(super) fn stop(&mut self) {
+        self.state.stopped = true;
+        self.state.seats.values_mut().for_each(|seat| seat.pending.clear());
         let keys: Vec<ShardKey> = self.state.seats.keys().copied().collect();
         for key in keys {
             self.tell(bot::Input::Shard { key, input: shard::Input::Stop });
@@ -199,6 +201,11 @@ impl Turn<'_> {
     }
 
     fn obey(&mut self, key: ShardKey, order: Order) {
+        let starts =
+            matches!(order, Order::Shard(shard::Input::Start | shard::Input::Fresh { .. }) | Order::Reopen { .. });
+        if starts && self.state.stopped {
+            return;
+        }
         let Some(seat) = self.state.seats.get_mut(&key) else { return };
         match order {
             Order::Tell { bot, word } => {

@@ -145,13 +145,13 @@ impl Guest {
 
     /// Does what can be done now; whether that was something.
     fn round(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        if self.drain.as_mut().poll(cx).is_ready() {
+            return Err(Close::DRAINING.into());
+        }
         let told = self.take_in()?;
         let read = self.read(cx)?;
         let packed = self.pack()?;
         let written = self.write(cx)?;
-        if self.drain.as_mut().poll(cx).is_ready() {
-            return Err(Close::DRAINING.into());
-        }
         Ok(self.watch(cx)? || told || read || packed || written)
     }
 

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{PLAIN, ready, tide};
+use crate::client::ask;
 use crate::discord::TOKEN;
 use crate::fake::until;
 
@@ -42,4 +43,19 @@ fn a_bot_that_resumes_behind_the_ring_again_and_again_does_not_make_tidegate_dia
     assert!(tide.judged().total.resumes <= 3, "{:?}", tide.judged().total);
     tide.pass(60.0);
     assert!((1..=6).contains(&tide.judged().total.resumes), "{:?}", tide.judged().total);
+}
+
+#[test]
+fn an_answer_that_comes_once_tidegate_goes_down_starts_no_session() {
+    let mut tide = tide("");
+    let slow = json!({"latency_ms": 1000}).to_string();
+    assert_eq!(ask(tide.discord.addr, "POST", "/__sandbox/latency", &[], slow.as_bytes()).status, 200);
+    let mut bot = tide.greeted(PLAIN);
+    bot.identify(TOKEN, &json!({}));
+    bot.beat();
+    assert_eq!(bot.json()["op"], 11);
+    tide.house.terminate();
+    assert_eq!(bot.closed().0, 4000);
+    assert_eq!(tide.house.wait(), Some(0));
+    assert_eq!((tide.judged().total.connections, tide.reached()), (0, (0, 0)));
 }
