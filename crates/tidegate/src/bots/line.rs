@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// Who is first and has no answer by then lets the next in. A platform says within a second whether it takes a token, so
+/// this one says nothing, and the whole bot would be silent with it.
+const LONGEST: Duration = Duration::from_secs(3);
 
 /// First come, first served.
 #[derive(Debug)]
@@ -13,11 +18,10 @@ pub(crate) struct Line {
     length: AtomicUsize,
 }
 
-/// The first in the line. The next is first when this is dropped.
+/// The first in the line. The next is first when this is dropped, or when it has been so for long.
 #[derive(Debug)]
 pub(crate) struct First {
-    _one: OwnedSemaphorePermit,
-    _standing: InLine,
+    _over: oneshot::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -38,8 +42,15 @@ impl Line {
         self.length.fetch_add(1, Ordering::AcqRel);
         let standing = InLine(Arc::clone(self));
         let one = Arc::clone(&self.one).acquire_owned().await.ok()?;
-        Some(First { _one: one, _standing: standing })
+        let (over, is_over) = oneshot::channel();
+        tokio::spawn(until_over(is_over, one, standing));
+        Some(First { _over: over })
     }
+}
+
+async fn until_over(is_over: oneshot::Receiver<()>, one: OwnedSemaphorePermit, standing: InLine) {
+    let _ = tokio::time::timeout(LONGEST, is_over).await;
+    drop((one, standing));
 }
 
 impl Drop for InLine {

@@ -102,3 +102,20 @@ fn random_tokens_may_fail_so_often_and_no_more() {
     assert!(fake.most_at_once() <= 5, "{}", fake.most_at_once());
     assert_eq!(house.call("getMe", "").status, 200, "a proven one is not touched");
 }
+
+#[test]
+fn a_first_call_that_hangs_does_not_silence_its_bot() {
+    let gate = Arc::new(Gate::default());
+    let opened = Arc::clone(&gate);
+    let fake = Fake::start(move |_, seen| {
+        let hangs = seen.text().contains("hangs");
+        if hangs { Act::Wait(Arc::clone(&opened), Box::new(Act::ok("true"))) } else { Act::ok("true") }
+    });
+    let house = House::before(&fake, "");
+    let mut first = house.begin("sendMessage", &[], "chat_id=5&text=hangs");
+    until("it is out", || fake.count() == 1);
+    assert_eq!(house.call_with("sendMessage", &[("X-Tidegate-Max-Hold", "60s")], "chat_id=6&text=b").status, 200);
+    assert_eq!(fake.count(), 2);
+    gate.open();
+    assert_eq!(first.read().unwrap().status, 200);
+}
