@@ -5,6 +5,7 @@
 mod admin;
 mod bots;
 mod config;
+mod cut;
 mod discord;
 mod gateway;
 mod governed;

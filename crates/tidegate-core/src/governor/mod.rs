@@ -94,6 +94,11 @@ impl Governor {
         self.state.held
     }
 
+    /// Whether this ticket's write is held or in flight: until it is neither, no other may have its number.
+    pub fn knows(&self, ticket: Ticket) -> bool {
+        self.state.tickets.get(ticket).is_some()
+    }
+
     /// Peers that are known now, some of which may be as good as new.
     pub fn peers(&self) -> usize {
         self.state.peers.len()

@@ -160,7 +160,9 @@ pub(crate) fn find(path: &str) -> Option<&'static Key> {
 
 /// The known word that is nearest to what was written.
 pub(crate) fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known.min_by_key(|word| distance(written, word))
+    // The cost grows with the length, and nobody means a key by a text as long as a file.
+    let written: String = written.chars().take(120).collect();
+    known.min_by_key(|word| distance(&written, word))
 }
 
 /// Insertions, deletions and replacements from one to the other.

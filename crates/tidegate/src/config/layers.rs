@@ -61,15 +61,17 @@ impl Layers {
             ConfigError { key: String::new(), at: source, reason }
         };
         let text = std::fs::read_to_string(path).map_err(|error| fail(None, error.to_string()))?;
+        // Editors of some systems mark a file's encoding so.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let wrong = |error: &toml::de::Error| {
-            fail(error.span().map(|span| line_of(&text, span.start)), error.message().to_owned())
+            fail(error.span().map(|span| line_of(text, span.start)), error.message().to_owned())
         };
-        let values: Table = toml::from_str(&text).map_err(|error| wrong(&error))?;
-        let spans = DeTable::parse(&text).map_err(|error| wrong(&error))?;
+        let values: Table = toml::from_str(text).map_err(|error| wrong(&error))?;
+        let spans = DeTable::parse(text).map_err(|error| wrong(&error))?;
         let mut found = Vec::new();
         walk("", &values, spans.get_ref(), &mut found);
         for (key, value, at) in found {
-            let source = Source::File { path: path.to_owned(), line: line_of(&text, at) };
+            let source = Source::File { path: path.to_owned(), line: line_of(text, at) };
             self.set(key, value, source)?;
         }
         Ok(())

@@ -20,6 +20,8 @@ use tidegate_core::Span;
 use tidegate_core::policy::{Platform, Policy};
 use toml::Value;
 
+use crate::cut;
+
 #[allow(unused_imports, reason = "the Gateway proxy reads them")]
 pub(crate) use self::gateway::{Compress, Gateway, Ring, Takeover};
 pub(crate) use self::layers::Layers;
@@ -28,7 +30,7 @@ pub(crate) use self::show::show;
 
 /// What is wrong with the configuration.
 #[derive(Debug, thiserror::Error)]
-#[error("{at}: {}{reason}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
+#[error("{at}: {}{}", if key.is_empty() { String::new() } else { format!("{}: ", cut::words(key)) }, cut::message(reason))]
 pub(crate) struct ConfigError {
     /// The key's path; empty where the whole file is meant.
     pub(crate) key: String,

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use tidegate_core::{Gate, Time};
 
 use super::ReplayError;
-use super::line::{First, Millis, Outcome, Pace, Timed, told};
+use super::line::{First, Moment, Outcome, Pace, Timed, told};
+use crate::cut;
 
 /// So often may a gate ask to be called again at one moment: more than it can hold.
 const MOST_CALLS_AT_ONCE: u32 = 20_000;
@@ -27,6 +28,10 @@ pub(super) trait Codec: Sized {
     fn create(settings: Map<String, Value>) -> Result<(Self, Self::Gate), String>;
     /// What the gate is told.
     fn decode(&mut self, input: Self::Input) -> Result<<Self::Gate as Gate>::Input, String>;
+    /// Whether the gate, as it is at the input's moment, takes it at all.
+    fn check(&self, _gate: &Self::Gate, _input: &<Self::Gate as Gate>::Input) -> Result<(), String> {
+        Ok(())
+    }
     /// Whether a timeout due at the same moment is handled before this input.
     fn after_timeout(&self, input: &<Self::Gate as Gate>::Input) -> bool;
     /// What the gate answered.
@@ -48,12 +53,12 @@ where
     while next_line(&mut input, &mut text, &mut number)? {
         let timed: Timed<C::Input> = serde_json::from_str(&text)
             .map_err(|error| wrong(number)(format!("expected {{\"at\":MS,\"input\":…}}: {}", told(&error))))?;
-        let input = replay.codec.decode(timed.input).map_err(wrong(number))?;
+        let input = replay.codec.decode(timed.input).map_err(|reason| wrong(number)(cut::message(&reason)))?;
         // A trace whose clock steps back is taken as a gate takes it: time stands until the trace has caught up.
-        replay.take(timed.at.0.max(replay.now), input)?;
+        replay.take(number, timed.at.0.max(replay.now), input)?;
         replay.output.flush()?;
     }
-    if let Some(Millis(end)) = run_until {
+    if let Some(Moment(end)) = run_until {
         replay.advance(end, true)?;
     }
     replay.output.flush()?;
@@ -67,8 +72,15 @@ fn next_line(input: &mut impl BufRead, text: &mut String, number: &mut u64) -> R
         *number += 1;
         match input.read_line(text) {
             Ok(0) => return Ok(false),
-            Ok(_) if text.trim().is_empty() => {}
-            Ok(_) => return Ok(true),
+            Ok(_) => {
+                // Editors of some systems mark a file's encoding so.
+                if *number == 1 && text.starts_with('\u{feff}') {
+                    text.remove(0);
+                }
+                if !text.trim().is_empty() {
+                    return Ok(true);
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 return Err(ReplayError::Input { line: *number, reason: "expected UTF-8".to_owned() });
             }
@@ -89,17 +101,21 @@ impl<C: Codec, W: Write> Replay<C, W>
 where
     <C::Gate as Gate>::Reason: Debug,
 {
-    fn new(text: &str, output: W) -> Result<(Self, Option<Millis>), String> {
+    fn new(text: &str, output: W) -> Result<(Self, Option<Moment>), String> {
         let First { new } =
             serde_json::from_str(text).map_err(|error| format!("expected {{\"new\":{{…}}}}: {}", told(&error)))?;
         let (pace, settings) = Pace::split(new)?;
-        let (codec, gate) = C::create(settings).map_err(|reason| format!("new: {reason}"))?;
+        let (codec, gate) = C::create(settings).map_err(|reason| format!("new: {}", cut::message(&reason)))?;
         Ok((Self { codec, gate, output, now: 0, auto: pace.auto }, pace.run_until))
     }
 
-    fn take(&mut self, at: u64, input: <C::Gate as Gate>::Input) -> Result<(), ReplayError> {
+    fn take(&mut self, line: u64, at: u64, input: <C::Gate as Gate>::Input) -> Result<(), ReplayError> {
         let after_timeout = self.codec.after_timeout(&input);
         self.advance(at, after_timeout)?;
+        if let Err(reason) = self.codec.check(&self.gate, &input) {
+            self.output.flush()?;
+            return Err(ReplayError::Input { line, reason });
+        }
         self.handle(at, input)
     }
 

@@ -6,6 +6,8 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::cut;
+
 /// The first line: the gate's settings beside the replayer's own.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +24,7 @@ pub(super) struct Pace {
     pub(super) auto: bool,
     /// Where to go on to after the last input.
     #[serde(default)]
-    pub(super) run_until: Option<Millis>,
+    pub(super) run_until: Option<Moment>,
 }
 
 fn yes() -> bool {
@@ -42,7 +44,7 @@ impl Pace {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Timed<I> {
-    pub(super) at: Millis,
+    pub(super) at: Moment,
     pub(super) input: I,
 }
 
@@ -81,6 +83,42 @@ impl<'de> Deserialize<'de> for Millis {
     }
 }
 
+/// A moment of the trace, in whole milliseconds, that a gate's clock can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moment(pub(super) u64);
+
+/// A gate's clock counts microseconds.
+const LAST_MOMENT_MS: u64 = u64::MAX / 1_000;
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Millis(ms) = Millis::deserialize(deserializer)?;
+        let expected = format!("a number of milliseconds, at most {LAST_MOMENT_MS}");
+        let wrong = || de::Error::invalid_value(de::Unexpected::Unsigned(ms), &expected.as_str());
+        if ms > LAST_MOMENT_MS { Err(wrong()) } else { Ok(Self(ms)) }
+    }
+}
+
+/// A shard as `[ID, COUNT]`, an id below its count.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(try_from = "(u32, u32)")]
+pub(super) struct OneOf {
+    pub(super) id: u32,
+    pub(super) count: u32,
+}
+
+impl TryFrom<(u32, u32)> for OneOf {
+    type Error = String;
+
+    fn try_from((id, count): (u32, u32)) -> Result<Self, String> {
+        if id < count {
+            Ok(Self { id, count })
+        } else {
+            Err(format!("[{id},{count}] is no shard: expected [ID,COUNT] with an id below the count"))
+        }
+    }
+}
+
 /// An id that is written as a number or as text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Name(pub(super) String);
@@ -113,7 +151,7 @@ impl<'de> Deserialize<'de> for Name {
 
 /// What serde found wrong. Its own place ("line 1 column 9") counts within the one line that it was given.
 pub(super) fn told(error: &serde_json::Error) -> String {
-    let text = error.to_string();
+    let text = cut::message(&error.to_string());
     match text.rsplit_once(" at line ") {
         Some((reason, _)) if error.column() > 0 => format!("{reason} (column {})", error.column()),
         Some((reason, _)) => reason.to_owned(),

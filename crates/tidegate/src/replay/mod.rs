@@ -21,6 +21,8 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
+use crate::cut;
+
 /// The gates that can be replayed.
 const GATES: [&str; 5] = ["bot", "governor", "identify-queue", "send-queue", "shard"];
 
@@ -59,7 +61,9 @@ impl ReplayError {
 impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gate(name) => write!(f, "there is no gate \"{name}\"; there are {}", GATES.join(", ")),
+            Self::Gate(name) => {
+                write!(f, "there is no gate \"{}\"; there are {}", cut::words(name), GATES.join(", "))
+            }
             Self::Input { line, reason } => write!(f, "line {line}: {reason}"),
             Self::Stuck { at, reason } => {
                 write!(f, "the gate asks to be called at {at} ms without end ({reason}): this is a fault of tidegate")

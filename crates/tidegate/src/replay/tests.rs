@@ -178,3 +178,112 @@ fn an_unknown_gate_is_named_with_the_known_ones() {
     let told = "there is no gate \"gouvernor\"; there are bot, governor, identify-queue, send-queue, shard";
     assert_eq!(error.to_string(), told);
 }
+
+#[test]
+fn a_moment_that_no_clock_shows_is_told_whatever_the_gate() {
+    for gate in super::GATES {
+        let at = |at: &str, until: &str| {
+            let trace = format!("{{\"new\":{{\"run_until\":{until}}}}}\n{{\"at\":{at},\"input\":\"tick\"}}");
+            replay(gate, Cursor::new(trace), Vec::new()).map_err(|error| error.to_string())
+        };
+        assert_eq!(at("18446744073709551", "5"), Ok(()), "{gate}");
+        for late in ["18446744073709552", "18446744073709551615", "1e300"] {
+            let told = at(late, "5").unwrap_err();
+            let expected = "expected a number of milliseconds, at most 18446744073709551";
+            assert!(told.starts_with("line 2: ") && told.contains(expected), "{gate}: {told}");
+            let told = at("5", late).unwrap_err();
+            assert!(told.starts_with("line 1: new: ") && told.contains(expected), "{gate}: {told}");
+        }
+    }
+}
+
+#[test]
+fn an_encoding_mark_is_passed_over_at_the_start_alone() {
+    let new = "\u{feff}{\"new\":{}}";
+    for gate in super::GATES {
+        replay(gate, Cursor::new(format!("{new}\n{{\"at\":0,\"input\":\"tick\"}}")), Vec::new()).unwrap();
+        let error = replay(gate, Cursor::new(format!("{{\"new\":{{}}}}\n{new}")), Vec::new()).unwrap_err();
+        assert!(error.to_string().starts_with("line 2: "), "{error}");
+    }
+}
+
+#[test]
+fn a_word_of_megabytes_is_quoted_by_its_beginning() {
+    let long = "y".repeat(5_000_000);
+    for gate in super::GATES {
+        let lines = [
+            long.clone(),
+            format!("{{\"new\":{{\"{long}\":1}}}}"),
+            format!("{{\"new\":{{}}}}\n{{\"at\":0,\"input\":\"{long}\"}}"),
+            format!("{{\"new\":{{}}}}\n{{\"at\":\"{long}\",\"input\":\"tick\"}}"),
+        ];
+        for line in lines {
+            let told = replay(gate, Cursor::new(line), Vec::new()).unwrap_err().to_string();
+            assert!(told.len() < 2_100 && !told.contains(&"y".repeat(121)), "{gate}: {told}");
+        }
+    }
+    for new in [format!("{{\"policy\":\"{long}\"}}"), format!("{{\"set\":{{\"{long}.a\":1}}}}")] {
+        let told = told(&[&format!("{{\"new\":{new}}}")]);
+        assert!(told.len() < 2_100, "{} characters", told.len());
+    }
+}
+
+#[test]
+fn a_ticket_in_use_is_told_and_free_again_after_its_end() {
+    let new = r#"{"new":{}}"#;
+    let write = |at: u64, method: &str, hold: u64| {
+        format!(r#"{{"at":{at},"input":{{"write":{{"ticket":7,"method":"{method}","peer":5,"max_hold_ms":{hold}}}}}}}"#)
+    };
+    let done = r#"{"at":1,"input":{"done":{"ticket":7,"result":"ok"}}}"#;
+    let (first, again) = (write(0, "sendMessage", 0), write(2, "sendMessage", 0));
+    let told =
+        |lines: &[&str]| replay("governor", Cursor::new(lines.join("\n")), Vec::new()).map_err(|e| e.to_string());
+    let expected =
+        "line 3: write: ticket 7 is still held or in flight: expected one that is not, or its \"done\" first";
+    assert_eq!(told(&[new, &first, &again]), Err(expected.to_owned()));
+    assert_eq!(told(&[new, &first, done, &again]), Ok(()));
+    // Instant answers end a write at once; a bypass is in flight as any other.
+    assert_eq!(told(&[r#"{"new":{"instant":true}}"#, &first, &again]), Ok(()));
+    assert_eq!(told(&[new, &write(0, "getChat", 0), &again]), Err(expected.to_owned()));
+    // What ends before the line's own moment is over.
+    let cool = r#"{"at":0,"input":{"cooldown":{"scope":"peer","peer":5,"for_ms":1000}}}"#;
+    let probe = r#"{"at":0,"input":{"cooldown":{"scope":"peer","peer":5,"for_ms":9000}}}"#;
+    let held = write(0, "sendMessage", 2_000);
+    assert!(told(&[new, cool, &held, &write(500, "getMe", 0)]).unwrap_err().starts_with("line 4: write: ticket 7"));
+    assert_eq!(told(&[new, probe, &held, &write(0, "sendMessage", 0)]), Ok(()));
+    let of_bot = |line: &str| line.replace("\"input\":", "\"input\":{\"governor\":") + "}";
+    let lines = [new.to_owned(), of_bot(&first), of_bot(&again)].join("\n");
+    let told = replay("bot", Cursor::new(lines), Vec::new()).unwrap_err().to_string();
+    assert!(told.starts_with("line 3: governor: write: ticket 7 is still held"), "{told}");
+}
+
+#[test]
+fn a_shard_outside_its_count_and_a_period_of_nothing_are_told() {
+    for shard in ["[5,2]", "[2,2]", "[0,0]"] {
+        let told = |gate: &str, trace: &str| {
+            let trace = trace.replace("SHARD", shard);
+            replay(gate, Cursor::new(trace), Vec::new()).unwrap_err().to_string()
+        };
+        for (gate, trace, expected) in [
+            (
+                "shard",
+                r#"{"new":{"shard":SHARD}}"#,
+                "line 1: new: SHARD is no shard: expected [ID,COUNT] with an id below",
+            ),
+            ("bot", r#"{"new":{"shards":[SHARD]}}"#, "line 1: new: expected a shard as [ID,COUNT]"),
+            ("bot", r#"{"new":{"shards":[{"shard":SHARD}]}}"#, "line 1: new: expected a shard as [ID,COUNT]"),
+            ("bot", "{\"new\":{}}\n{\"at\":0,\"input\":{\"open\":SHARD}}", "expected a shard as [ID,COUNT]"),
+            ("bot", "{\"new\":{}}\n{\"at\":0,\"input\":{\"forget\":{\"shard\":SHARD}}}", "line 2: "),
+        ] {
+            let told = told(gate, trace);
+            assert!(told.contains(&expected.replace("SHARD", shard)), "{trace}: {told}");
+        }
+    }
+    for (gate, new, expected) in [
+        ("send-queue", r#"{"new":{"period_ms":0}}"#, "line 1: new: period_ms: expected 1 or more"),
+        ("bot", r#"{"new":{"send_queue":{"period_ms":0}}}"#, "line 1: new: send_queue: period_ms: expected 1 or more"),
+    ] {
+        let error = replay(gate, Cursor::new(new), Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+}

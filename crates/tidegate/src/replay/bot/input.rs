@@ -6,6 +6,7 @@ use tidegate_core::bot::{BotInput, Input};
 
 use super::settings::{Opened, Opening, key};
 use crate::replay::driver::Codec as _;
+use crate::replay::line::OneOf;
 use crate::replay::{governor, identify_queue, send_queue, shard};
 
 #[derive(Deserialize)]
@@ -24,13 +25,13 @@ pub(in crate::replay) enum Line {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::replay) struct Forget {
-    shard: (u32, u32),
+    shard: OneOf,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::replay) struct OfShard<L> {
-    shard: (u32, u32),
+    shard: OneOf,
     input: L,
 }
 

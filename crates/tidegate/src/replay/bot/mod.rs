@@ -34,6 +34,15 @@ impl driver::Codec for Codec {
         line.into_input(&mut self.governor, &self.opening)
     }
 
+    fn check(&self, bot: &Bot<Value>, input: &BotInput<Value>) -> Result<(), String> {
+        match input {
+            BotInput::Governor(input) => {
+                self.governor.check(&bot.governor, input).map_err(|reason| format!("governor: {reason}"))
+            }
+            BotInput::Gateway(_) | BotInput::Tick => Ok(()),
+        }
+    }
+
     fn after_timeout(&self, input: &BotInput<Value>) -> bool {
         match input {
             BotInput::Governor(input) => matches!(input, Write::Write(_)),

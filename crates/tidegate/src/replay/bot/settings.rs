@@ -7,7 +7,7 @@ use tidegate_core::governor::Governor;
 use tidegate_core::{Gate, Time, shard};
 
 use crate::replay::driver::Codec as _;
-use crate::replay::line::told;
+use crate::replay::line::{OneOf, told};
 use crate::replay::{governor, identify_queue, send_queue, shard as shard_line};
 
 /// Several times what the largest bots have.
@@ -34,7 +34,7 @@ struct Line {
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a shard as [ID,COUNT] or as {\"shard\":[ID,COUNT],\"session\":{…}}")]
 pub(in crate::replay) enum Opened {
-    Bare((u32, u32)),
+    Bare(OneOf),
     With(With),
 }
 
@@ -42,7 +42,7 @@ pub(in crate::replay) enum Opened {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::replay) struct With {
-    shard: (u32, u32),
+    shard: OneOf,
     session: Option<shard_line::settings::Session>,
     url: Option<String>,
     seed: Option<u64>,
@@ -72,7 +72,7 @@ impl Opening {
     }
 }
 
-pub(super) fn key((id, count): (u32, u32)) -> ShardKey {
+pub(super) fn key(OneOf { id, count }: OneOf) -> ShardKey {
     ShardKey { id, count }
 }
 
@@ -84,6 +84,7 @@ pub(super) fn read(settings: Map<String, Value>) -> Result<(Opening, Gateway<Val
     let numbers: identify_queue::Numbers = of("identify_queue", line.identify_queue)?;
     let (identify_queue, limit, kept) = numbers.read(line.shards.len().max(1) as u64);
     let send_queue: send_queue::Numbers = of("send_queue", line.send_queue)?;
+    let send_queue = send_queue.into_settings().map_err(|reason| format!("send_queue: {reason}"))?;
     for key in ["shard", "session"] {
         if line.shard.contains_key(key) {
             return Err(format!("shard: {key}: each shard's own stands under \"shards\""));
@@ -96,7 +97,7 @@ pub(super) fn read(settings: Map<String, Value>) -> Result<(Opening, Gateway<Val
     let governed = governor::Codec::create(line.governor).map_err(|reason| format!("governor: {reason}"))?;
     let opening = Opening { url: shard.url.clone(), seed: shard.seed, autonomous: shard.autonomous };
     let shards_max = line.shards_max.unwrap_or(SHARDS_MAX);
-    let settings = Settings { shard, send_queue: send_queue.into_settings(), identify_queue, shards_max };
+    let settings = Settings { shard, send_queue, identify_queue, shards_max };
     let mut gateway = Gateway::new(settings, limit, kept.into_iter().filter(|start| start.lapses_at > Time::ZERO));
     for opened in line.shards {
         gateway.handle(Time::ZERO, opening.input(opened));

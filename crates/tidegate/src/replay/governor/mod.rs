@@ -65,6 +65,16 @@ impl driver::Codec for Codec {
         })
     }
 
+    fn check(&self, governor: &Governor, input: &Input) -> Result<(), String> {
+        match input {
+            Input::Write(write) if governor.knows(write.ticket) => Err(format!(
+                "write: ticket {} is still held or in flight: expected one that is not, or its \"done\" first",
+                write.ticket.0
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn after_timeout(&self, input: &Input) -> bool {
         matches!(input, Input::Write(_))
     }

@@ -32,10 +32,13 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub(super) fn into_settings(self) -> Settings {
+    pub(super) fn into_settings(self) -> Result<Settings, String> {
+        if self.period_ms == Some(Millis(0)) {
+            return Err("period_ms: expected 1 or more".to_owned());
+        }
         let own = Settings::default();
         let span = |ms: Option<Millis>, own| ms.map_or(own, |ms| Span::from_millis(ms.0));
-        Settings {
+        Ok(Settings {
             period: span(self.period_ms, own.period),
             platform_limit: self.platform_limit.unwrap_or(own.platform_limit),
             queued_limit: self.queued_limit.unwrap_or(own.queued_limit),
@@ -47,7 +50,7 @@ impl Numbers {
             settle_burst: self.settle_burst.unwrap_or(own.settle_burst),
             queue_bound: self.queue_bound.unwrap_or(own.queue_bound),
             guilds_bound: self.guilds_bound.unwrap_or(own.guilds_bound),
-        }
+        })
     }
 }
 
@@ -58,7 +61,7 @@ impl driver::Codec for Codec {
 
     fn create(settings: Map<String, Value>) -> Result<(Self, Self::Gate), String> {
         let numbers: Numbers = serde_json::from_value(Value::Object(settings)).map_err(|error| told(&error))?;
-        Ok((Self, SendQueue::new(numbers.into_settings())))
+        Ok((Self, SendQueue::new(numbers.into_settings()?)))
     }
 
     fn decode(&mut self, line: input::Line) -> Result<Input<Value>, String> {

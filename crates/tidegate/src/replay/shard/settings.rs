@@ -4,13 +4,13 @@ use serde::Deserialize;
 use tidegate_core::shard::{OnBudgetGone, Settings, StoredSession};
 use tidegate_core::{Span, Time};
 
-use crate::replay::line::Millis;
+use crate::replay::line::{Millis, OneOf};
 
 /// Every number has the name of its key in the configuration, times with `_ms`. What is left out is as by default.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::replay) struct Line {
-    shard: Option<(u32, u32)>,
+    shard: Option<OneOf>,
     url: Option<String>,
     seed: Option<u64>,
     session: Option<Session>,
@@ -102,7 +102,7 @@ impl Line {
     /// What it leaves out is as `base` has it.
     pub(in crate::replay) fn read(self, base: Settings) -> Result<(Settings, Option<StoredSession>), String> {
         let settings = Settings {
-            shard: self.shard.unwrap_or(base.shard),
+            shard: self.shard.map_or(base.shard, |shard| (shard.id, shard.count)),
             url: self.url.map_or(base.url, Into::into),
             seed: self.seed.unwrap_or(base.seed),
             autonomous: self.autonomous.unwrap_or(base.autonomous),
