@@ -114,7 +114,7 @@ fn a_first_call_that_hangs_does_not_silence_its_bot() {
     let house = House::before(&fake, "");
     let mut first = house.begin("sendMessage", &[], "chat_id=5&text=hangs");
     until("it is out", || fake.count() == 1);
-    assert_eq!(house.call_with("sendMessage", &[("X-Tidegate-Max-Hold", "60s")], "chat_id=6&text=b").status, 200);
+    assert_eq!(house.call_with("sendMessage", &[("X-Tidegate-Max-Hold", "10min")], "chat_id=6&text=b").status, 200);
     assert_eq!(fake.count(), 2);
     gate.open();
     assert_eq!(first.read().unwrap().status, 200);
