@@ -53,6 +53,14 @@ impl<S> Gateway<S> {
             News::Ready if member.shard.status() == shard::Status::Live => send_queue::Input::Ready,
             News::Ready | News::Opened => return,
             News::Closed(code) => send_queue::Input::Closed { code: *code },
+            News::Identified => {
+                // Later than it was decided, where the driver was held up: spacing counts from here.
+                let (shard, grant) = (member.key.queued(), member.shard.grant().map(queued));
+                if grant.is_some() {
+                    self.mail.push_back(Mail::IdentifyQueue(identify_queue::Input::Identified { shard, grant }));
+                }
+                return;
+            }
         };
         tell_send_queue(&mut self.outputs, self.now, member, input);
     }
@@ -198,11 +206,16 @@ pub(super) struct Told {
     due: Time,
 }
 
+/// The opcode of IDENTIFY.
+const IDENTIFY: u8 = 2;
+
 /// What the living connection's events mean to its send queue.
 enum News {
     Opened,
     Ready,
     Closed(Option<u16>),
+    /// IDENTIFY was handed to the socket.
+    Identified,
 }
 
 fn event_news(event: &Event) -> Option<News> {
@@ -212,6 +225,7 @@ fn event_news(event: &Event) -> Option<News> {
         Event::Ready { .. } | Event::Resumed => Some(News::Ready),
         Event::Closed { code } => Some(News::Closed(*code)),
         Event::Error => Some(News::Closed(None)),
+        Event::Sent { op: IDENTIFY } => Some(News::Identified),
         Event::Dispatch { .. }
         | Event::Ack
         | Event::BeatAsked

@@ -257,3 +257,22 @@ fn what_is_counted_and_undone_comes_out_before_the_outputs() {
     timeline.tell("200 0/1 start\n300 0/1 opened");
     assert!(timeline.gateway.take_changes().is_empty(), "what is not taken is gone");
 }
+
+#[test]
+fn an_identify_that_is_written_late_spaces_the_next_from_then() {
+    Timeline::new(settings(), limit(1, 1_000))
+        .tell(
+            "0 0/2 open
+             0 1/2 open
+             0 0/2 start
+             0 1/2 start
+             200 0/2 opened
+             200 0/2 hello
+             900 0/2 sent 2
+             950 0/2 ready
+             2900 1/2 opened
+             2900 1/2 hello
+             6000 1/2 ack",
+        )
+        .check_last(&expect!["5900 1/2 Identify generation: (1)"]);
+}

@@ -139,6 +139,7 @@ fn event(words: &[&str]) -> Event {
         ["hello"] => Event::Hello { interval: Span::from_secs(600) },
         ["ready"] => Event::Ready { session: "s".into(), resume_url: "wss://resume".into(), seq: 1 },
         ["resumed"] => Event::Resumed,
+        ["sent", op] => Event::Sent { op: op.parse().unwrap() },
         ["ack"] => Event::Ack,
         ["beat_asked"] => Event::BeatAsked,
         ["op7"] => Event::Reconnect,
