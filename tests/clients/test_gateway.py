@@ -92,6 +92,7 @@ def test_a_restart_after_a_kill_costs_no_session_start(library):
     live(scenario)
 
 
+@pytest.mark.long
 def test_upstream_drops_are_not_seen(library):
     """Every 50 s for ten minutes, at a tenth of the periods: no disconnect, and not one event missed."""
 
@@ -174,6 +175,7 @@ def test_gateways_that_cannot_be_reached(library):
     live(scenario, scale=0.1)
 
 
+@pytest.mark.long
 def test_a_ready_that_takes_longer_than_the_library_waits():
     """discord.js gives up after 15 s, again and again; its place and its READY wait for it."""
 
