@@ -1,5 +1,6 @@
 //! Who may ask: names in `Host` against pages that rebind theirs, the token, and what a change needs besides.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -8,18 +9,33 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN, 
 use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 
-use crate::serve::Shared;
+use crate::bots::base64;
+use crate::serve::{Shared, shaped};
+use crate::{discord, telegram};
 
 pub(super) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if telegram::is_ours(path) || discord::is_ours(path) {
+        return lost(&shared);
+    }
     match check(&shared, &request) {
         Ok(()) => next.run(request).await,
         Err((StatusCode::UNAUTHORIZED, reason)) => {
-            (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], reason).into_response()
+            // A browser asks for Basic, and knows nothing of Bearer.
+            let ways = AppendHeaders([(WWW_AUTHENTICATE, "Bearer"), (WWW_AUTHENTICATE, "Basic realm=\"tidegate\"")]);
+            (StatusCode::UNAUTHORIZED, ways, reason).into_response()
         }
         Err(refused) => refused.into_response(),
     }
+}
+
+/// A bot at the wrong port, told so in the shape that it reads.
+fn lost(shared: &Shared) -> Response {
+    let listen = shared.config.listen;
+    let told = format!("Not Found: this is the operators' port (admin); bots go to http://{listen} (listen)");
+    (StatusCode::NOT_FOUND, [(CONTENT_TYPE, "application/json")], shaped(404, &told)).into_response()
 }
 
 fn check(shared: &Shared, request: &Request) -> Result<(), (StatusCode, &'static str)> {
@@ -29,11 +45,11 @@ fn check(shared: &Shared, request: &Request) -> Result<(), (StatusCode, &'static
         return Err((StatusCode::FORBIDDEN, "this Host is not served; name it in admin_hosts\n"));
     }
     let health = matches!(request.uri().path(), "/healthz" | "/readyz");
-    if let Some(token) = shared.config.admin_token.as_ref().filter(|_| !health) {
-        let given = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-        if !given.is_some_and(|given| token.matches(given)) {
-            return Err((StatusCode::UNAUTHORIZED, "Authorization: Bearer and the admin_token is needed\n"));
-        }
+    if let Some(token) = shared.config.admin_token.as_ref().filter(|_| !health)
+        && !text(AUTHORIZATION).and_then(given).is_some_and(|given| token.matches(&given))
+    {
+        let needed = "the admin_token is needed: Authorization: Bearer, or as the password of any user\n";
+        return Err((StatusCode::UNAUTHORIZED, needed));
     }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(());
@@ -48,6 +64,17 @@ fn check(shared: &Shared, request: &Request) -> Result<(), (StatusCode, &'static
         return Err((StatusCode::FORBIDDEN, "another site may change nothing here\n"));
     }
     Ok(())
+}
+
+/// The token in `Authorization`: a bearer's, or any user's password.
+fn given(value: &str) -> Option<Cow<'_, str>> {
+    let (scheme, rest) = value.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("Bearer") {
+        return Some(Cow::Borrowed(rest));
+    }
+    let decoded = Some(rest.trim()).filter(|_| scheme.eq_ignore_ascii_case("Basic")).and_then(base64)?;
+    let (_, password) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+    Some(Cow::Owned(password.to_owned()))
 }
 
 /// Loopback, the address listened on, or a configured name.

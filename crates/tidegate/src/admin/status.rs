@@ -22,7 +22,11 @@ pub(super) fn status(shared: &Shared) -> Value {
         "draining": shared.drain.has_begun(),
         "connections": shared.connections.used(),
         "buffered_bytes": shared.buffers.used(),
-        "telegram": {"api": shared.config.telegram.api.to_string(), "policy": shared.telegram.surfaces().policy.name},
+        "telegram": {
+            "api": shared.config.telegram.api.to_string(),
+            "reachable": shared.telegram.base.reach.is_reachable(),
+            "policy": shared.telegram.surfaces().policy.name,
+        },
         "discord": discord(shared),
         "gateway": super::gateway::status(shared),
         "bots": bots,
@@ -33,6 +37,7 @@ fn discord(shared: &Shared) -> Value {
     let address = shared.discord.address.figures(shared.clock.now());
     json!({
         "api": shared.config.discord.api.to_string(),
+        "reachable": shared.discord.common.base.reach.is_reachable(),
         "policy": shared.discord.common.surfaces().policy.name,
         "invalid_requests": address.invalid,
         "warning": match address.invalid {
@@ -77,12 +82,15 @@ fn one(shared: &Shared, bot: &Arc<Bot>) -> Value {
     })
 }
 
-fn standing(shared: &Shared, bot: &Bot) -> &'static str {
+/// `None` where there is no token and so nothing to accept.
+fn standing(shared: &Shared, bot: &Bot) -> Option<&'static str> {
     if bot.standing.is_open(shared.clock.now()) {
-        "refused"
+        Some("refused")
+    } else if bot.token.is_nameless() {
+        None
     } else if bot.standing.is_proven() {
-        "accepted"
+        Some("accepted")
     } else {
-        "untried"
+        Some("untried")
     }
 }

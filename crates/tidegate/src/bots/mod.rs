@@ -24,7 +24,7 @@ pub(crate) use self::held::{HeldByClient, Place};
 pub(crate) use self::line::{First, Line};
 pub(crate) use self::memory::Memory;
 pub(crate) use self::standing::{Leave, Standing};
-pub(crate) use self::token::{Token, keyed};
+pub(crate) use self::token::{Token, base64, keyed};
 pub(crate) use self::unproven::{Room, Unproven};
 use crate::proxy::reply::Reply;
 

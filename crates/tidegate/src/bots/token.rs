@@ -88,9 +88,15 @@ impl Token {
 
 /// The application's id, which the first part of a bot's token is in base64.
 fn application(secret: &str) -> Option<String> {
-    let first = secret.split_once('.')?.0;
-    let (mut bits, mut have, mut id) = (0_u32, 0, String::new());
-    for byte in first.trim_end_matches('=').bytes() {
+    let id = String::from_utf8(base64(secret.split_once('.')?.0)?).ok()?;
+    let digits = id.bytes().all(|byte| byte.is_ascii_digit());
+    (digits && (1..=20).contains(&id.len())).then_some(id)
+}
+
+/// What a text in base64 stands for, in either alphabet.
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
+    let (mut bits, mut have, mut bytes) = (0_u32, 0, Vec::with_capacity(text.len() * 3 / 4));
+    for byte in text.trim_end_matches('=').bytes() {
         let value = match byte {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
@@ -103,10 +109,10 @@ fn application(secret: &str) -> Option<String> {
         have += 6;
         if have >= 8 {
             have -= 8;
-            id.push(char::from_u32(bits >> have & 0xff).filter(char::is_ascii_digit)?);
+            bytes.push(u8::try_from(bits >> have & 0xff).ok()?);
         }
     }
-    (1..=20).contains(&id.len()).then_some(id)
+    Some(bytes)
 }
 
 impl fmt::Display for Token {

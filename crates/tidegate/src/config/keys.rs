@@ -57,7 +57,7 @@ const GENERAL: &[Key] = &[
         "admin_token",
         Kind::Secret,
         "",
-        "What the admin port asks for as `Authorization: Bearer`. Needed off loopback.",
+        "What the admin port asks for as `Authorization: Bearer`, or as the password of any user. Needed off loopback.",
     ),
     key("admin_hosts", Kind::Texts, "[]", "Names besides loopback that the admin port answers to in `Host`."),
     key("insecure", Kind::Flag, "false", "Allows listening for bots on an address that others reach, without TLS."),

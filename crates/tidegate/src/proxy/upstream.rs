@@ -1,6 +1,6 @@
 //! The way to a platform: pooled connections of one thread, and what may be tried twice.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, TRANSFER_ENCODING};
@@ -13,6 +13,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::body::{Outgoing, Payload};
+use super::reach::Reach;
 
 /// Shorter than servers keep idle connections, so that a call seldom meets one that is being closed.
 const POOL_IDLE: Duration = Duration::from_secs(30);
@@ -21,8 +22,11 @@ const POOL_IDLE: Duration = Duration::from_secs(30);
 const MOST_HEADERS: usize = 256;
 
 /// Where a platform's API is.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Base {
+    /// The platform's name, for people.
+    name: &'static str,
+    pub(crate) reach: Reach,
     scheme: Scheme,
     authority: Authority,
     /// A path before the platform's own, without its last slash; mostly empty.
@@ -30,9 +34,10 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    pub(crate) fn new(api: &Uri) -> Option<Self> {
+    pub(crate) fn new(name: &'static str, api: &Uri) -> Option<Self> {
         let prefix = api.path().trim_end_matches('/').to_owned();
-        Some(Self { scheme: api.scheme()?.clone(), authority: api.authority()?.clone(), prefix })
+        let (scheme, authority) = (api.scheme()?.clone(), api.authority()?.clone());
+        Some(Self { name, reach: Reach::default(), scheme, authority, prefix })
     }
 
     fn uri(&self, target: Option<PathAndQuery>) -> Option<Uri> {
@@ -43,6 +48,21 @@ impl Base {
         };
         let builder = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
         builder.path_and_query(target).build().ok()
+    }
+}
+
+impl Base {
+    fn failed(&self, error: &dyn std::fmt::Display) {
+        if let Some(failures) = self.reach.failed(Instant::now()) {
+            let (platform, host) = (self.name, &self.authority);
+            tracing::warn!(platform, %host, failures, %error, "no answer from upstream: bots get 503");
+        }
+    }
+
+    fn answered(&self) {
+        if self.reach.answered() {
+            tracing::info!(platform = self.name, host = %self.authority, "upstream answers again");
+        }
     }
 }
 
@@ -94,6 +114,9 @@ impl Upstream {
         let request = request(base, head, payload).ok_or(Failure::NotSent)?;
         let response = self.client.request(request).await.map_err(|error| {
             tracing::debug!(error = %Causes(&error), "no answer from upstream");
+            if !is_of_client(&error) {
+                base.failed(&Causes(&error));
+            }
             if error.is_connect() { Failure::NotSent } else { Failure::Unknown }
         })?;
         // Nothing was asked that would end the client's HTTP; passed on, it would.
@@ -101,8 +124,15 @@ impl Upstream {
             tracing::debug!(status = %response.status(), "no answer from upstream");
             return Err(Failure::Unknown);
         }
+        base.answered();
         Ok(response)
     }
+}
+
+/// Whether a call broke off because its client did.
+fn is_of_client(error: &(dyn std::error::Error + 'static)) -> bool {
+    let cause = error.source().and_then(<dyn std::error::Error>::downcast_ref::<hyper::Error>);
+    cause.is_some_and(hyper::Error::is_user)
 }
 
 fn request(base: &Base, head: &Parts, payload: &Payload) -> Option<Request<Outgoing>> {

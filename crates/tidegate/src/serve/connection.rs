@@ -109,7 +109,7 @@ fn json(status: StatusCode, message: &str) -> Response<Body> {
 }
 
 /// An error in the shapes of all platforms, for whom it is not known which is meant.
-pub(super) fn shaped(status: u16, message: &str) -> String {
+pub(crate) fn shaped(status: u16, message: &str) -> String {
     let body = serde_json::json!({
         "ok": false, "error_code": status, "description": message, "message": message, "code": 0,
     });

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use tidegate_tokio::Clock;
 
+pub(crate) use self::connection::shaped;
 pub(crate) use self::drain::Drain;
 pub(crate) use self::socket::Socket;
 use crate::bots::{Bot, Token};

@@ -74,6 +74,15 @@ fn a_token_where_set_is_needed() {
     assert_eq!((raw("/v1/status", ""), raw("/", ""), raw("/metrics", ""), raw("/healthz", "")), (401, 401, 401, 200));
     assert_eq!(raw("/v1/status", "Authorization: Bearer letmeim\r\n"), 401);
     assert_eq!(raw("/v1/status", "Authorization: Bearer letmein\r\n"), 200);
+    // "operator:letmein", ":letmeim"
+    assert_eq!(raw("/", "Authorization: Basic b3BlcmF0b3I6bGV0bWVpbg==\r\n"), 200);
+    for wrong in ["Basic OmxldG1laW0=", "Basic bGV0bWVpbg==", "Basic ?", "Basic", "letmein"] {
+        assert_eq!(raw("/", &format!("Authorization: {wrong}\r\n")), 401, "{wrong}");
+    }
+    let asked = house.admin("/");
+    let ways: Vec<&str> =
+        asked.headers.iter().filter(|(n, _)| n == "www-authenticate").map(|(_, v)| v.as_str()).collect();
+    assert_eq!(ways, ["Bearer", "Basic realm=\"tidegate\""]);
     let admin = format!("http://{}", house.admin);
     let status = |token: Option<&str>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
@@ -85,4 +94,55 @@ fn a_token_where_set_is_needed() {
     let told = status(Some("letmein"));
     assert!(serde_json::from_slice::<serde_json::Value>(&told.stdout).unwrap()["bots"].is_array());
     assert!(!house.output().contains("letmein"));
+}
+
+#[test]
+fn a_platform_that_does_not_answer_is_told() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = gone.local_addr().unwrap();
+    drop(gone);
+    let house = House::start(&format!("telegram.api = \"http://{address}\"\n"));
+    assert_eq!(house.status()["telegram"]["reachable"], serde_json::Value::Null);
+    for _ in 0..3 {
+        assert_eq!(house.call("getMe", "").status, 503);
+    }
+    house.has_said("no answer from upstream: bots get 503");
+    assert_eq!(house.status()["telegram"]["reachable"], false);
+    let (told, _) = status(&["--admin", &format!("http://{}", house.admin)]);
+    assert!(told.contains(&format!("Telegram does not answer at http://{address}/")), "{told}");
+    let back = Fake::start_at(address, |_, _| Act::ok("true"));
+    assert_eq!(house.call("getMe", "").status, 200);
+    house.has_said("upstream answers again");
+    assert_eq!((house.status()["telegram"]["reachable"].as_bool(), back.count()), (Some(true), 1));
+    assert_eq!(house.output().matches("bots get 503").count(), 1, "once a minute: {}", house.output());
+    assert!(!house.output().contains(crate::house::SECRET));
+}
+
+#[test]
+fn a_bot_at_the_operators_port_is_told_where_to_go() {
+    let house = house("admin_token = \"letmein\"");
+    for path in [&format!("/bot{}/sendMessage", crate::house::TOKEN), "/api/v10/channels/1/messages"] {
+        let told = ask(house.admin, "POST", path, &[("Content-Type", "text/plain")], b"x");
+        assert_eq!(told.status, 404, "{path}");
+        assert!(told.json()["description"].as_str().unwrap().contains("operators' port"), "{}", told.text());
+        assert!(!told.text().contains(crate::house::SECRET));
+    }
+}
+
+#[test]
+fn a_wrong_address_is_named() {
+    let house = house("");
+    let (told, code) = status(&["--admin", &format!("http://{}", house.listen)]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("is the port for bots") && !told.contains('{'), "{told}");
+    let (told, code) = status(&["--admin", "nowhere.invalid"]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("nowhere.invalid (port 8788)"), "{told}");
+}
+
+/// What `tidegate status` prints, and how it ends.
+fn status(arguments: &[&str]) -> (String, Option<i32>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tidegate")).arg("status").args(arguments).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (String::from_utf8(said).unwrap(), output.status.code())
 }

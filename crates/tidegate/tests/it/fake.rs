@@ -96,7 +96,12 @@ struct State {
 impl Fake {
     /// `script` is given the number of the request, from 0, and the request.
     pub(crate) fn start(script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), script)
+    }
+
+    /// At an address of which it is known that it is free.
+    pub(crate) fn start_at(address: SocketAddr, script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State::default());
         let (shared, script): (_, Arc<Script>) = (Arc::clone(&state), Arc::new(script));
