@@ -16,6 +16,9 @@ pub(crate) const UNANSWERED: Span = Span::from_secs(60);
 /// and every window is looked at or forgotten within minutes, so none is ever half a round old.
 const TICK_MICROS: u64 = 250;
 
+/// No unit of a heavy write stands for longer (3 days): half a round is what stamps can tell apart.
+const FARTHEST: u32 = 1 << 30;
+
 /// The units of one window that still stand, by the moment each lapses: sorted, the first to lapse first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
@@ -120,7 +123,7 @@ impl Window {
         if weight == 1 {
             self.stamps.replace(from.wrapping_add(limit.ticks), now.stamp.wrapping_add(limit.ticks));
         } else {
-            each(from, limit, weight, |unit| self.stamps.remove(unit));
+            each(from, limit, weight, |unit| _ = self.stamps.remove(unit));
             each(now.stamp, limit, weight, |unit| self.stamps.insert(unit));
         }
     }
@@ -128,15 +131,32 @@ impl Window {
     /// The units released at `released` were not used after all.
     pub(crate) fn take_back(&mut self, released: Time, limit: Limit, weight: u32) {
         let from = stamp(released).wrapping_add(const { ticks(UNANSWERED) });
-        each(from, limit, weight, |unit| self.stamps.remove(unit));
+        each(from, limit, weight, |unit| _ = self.stamps.remove(unit));
     }
 
     /// All units as if every outstanding answer came at `now`: what to tell somebody who asks how long it takes.
-    pub(crate) fn settled(&self, now: Time, limit: Limit) -> Self {
+    /// `flying`: the moment and the weight of each write that is not answered.
+    pub(crate) fn settled(&self, now: Time, limit: Limit, flying: impl Iterator<Item = (Time, u32)>) -> Self {
         let base = stamp(now);
-        let last = base.wrapping_add(limit.ticks);
-        let stamps = self.stamps.as_slice().iter().map(|&s| if after(s, last) { last } else { s });
-        Self { stamps: stamps.filter(|&s| after(s, base)).collect() }
+        let standing = self.stamps.as_slice().iter().copied().filter(|&s| after(s, base));
+        if standing.clone().count() <= limit.units as usize {
+            // No write over the limit has more than its last units here, so what lapses later is not answered.
+            let last = base.wrapping_add(limit.ticks);
+            return Self { stamps: standing.map(|s| if after(s, last) { last } else { s }).collect() };
+        }
+        let mut settled = Self { stamps: standing.collect() };
+        for (released, weight) in flying {
+            let from = stamp(released).wrapping_add(const { ticks(UNANSWERED) });
+            let mut units = 0;
+            // Those that lapsed unanswered, the first ones, stand no more.
+            each(from, limit, weight, |unit| units += u32::from(settled.stamps.remove(unit)));
+            let mut lapsed = weight.saturating_sub(units);
+            each(base, limit, weight, |unit| match lapsed.checked_sub(1) {
+                Some(less) => lapsed = less,
+                None => settled.stamps.insert(unit),
+            });
+        }
+        settled
     }
 
     /// Units released and answered at `at`, later than all that are in: for looking ahead.
@@ -175,6 +195,6 @@ fn each(from: u32, limit: Limit, weight: u32, mut act: impl FnMut(u32)) {
     act(from.wrapping_add(limit.ticks));
     for unit in 1..weight {
         let periods = unit / limit.units.max(1) + 1;
-        act(from.wrapping_add(limit.ticks.wrapping_mul(periods)));
+        act(from.wrapping_add(limit.ticks.saturating_mul(periods).min(FARTHEST.max(limit.ticks))));
     }
 }

@@ -8,13 +8,13 @@ use super::plan::Rules;
 use super::purse::limit_for;
 use super::state::State;
 use super::store::{Bucket, Store};
-use super::write::{NONE, Stage};
+use super::write::{NONE, Stage, WriteState};
 use crate::bucket::Token;
 use crate::cooldown::Cooling;
 use crate::discord::Learned;
 use crate::key::MethodKey;
 use crate::time::Time;
-use crate::window::Window;
+use crate::window::{Limit, Window};
 
 /// A peer's bucket as it will have been used.
 enum Ahead {
@@ -29,6 +29,14 @@ struct Others {
     slot: usize,
     /// For each number of turns, how many writes the others will have had by then.
     by_turn: Vec<u64>,
+    /// The bot's window as if all its writes were answered now, once somebody asked for it.
+    window: Option<Window>,
+}
+
+/// The moment and the weight of a write in flight that stands in the window.
+fn unanswered(write: &WriteState, bucket: &Bucket) -> Option<(Time, u32)> {
+    let since = write.flying_since().filter(|_| write.stamped & bucket.bit() != 0)?;
+    Some((since, bucket.weight(write.weight)))
 }
 
 impl State {
@@ -37,7 +45,7 @@ impl State {
         let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
         let mut ahead: Vec<Option<Ahead>> = rules.buckets.iter().map(|_| None).collect();
         let mut rows = vec![self.now; rules.policy.rows.len()];
-        let others: Vec<Others> = (0..self.bots.len()).map(|slot| self.others(peer, slot, line.len())).collect();
+        let mut others: Vec<Others> = (0..self.bots.len()).map(|slot| self.others(peer, slot, line.len())).collect();
         let mut taken = vec![0_u64; self.bots.len()];
         let mut routes: Vec<(MethodKey, Time)> = Vec::new();
         let mut result = Vec::with_capacity(line.len());
@@ -65,7 +73,7 @@ impl State {
             if let Stage::Booked { due, .. } = self.writes[id].stage {
                 at = at.max(due);
             }
-            at = self.look_ahead(rules, id, at, &mut ahead, &others, &mut taken, !soft);
+            at = self.look_ahead(rules, id, at, &mut ahead, &mut others, &mut taken, !soft);
             if !soft {
                 rows[usize::from(row.0)] = at;
                 routes.extend(method.map(|method| (method, at)));
@@ -90,7 +98,7 @@ impl State {
         id: u32,
         mut at: Time,
         ahead: &mut [Option<Ahead>],
-        others: &[Others],
+        others: &mut [Others],
         taken: &mut [u64],
         take: bool,
     ) -> Time {
@@ -98,7 +106,7 @@ impl State {
         for bucket in mine {
             at = at.max(match bucket.bot() {
                 None => self.peer_bucket(id, bucket, at, ahead, take),
-                Some(slot) => self.bot_bucket(id, bucket, &others[slot], taken[slot]),
+                Some(slot) => self.bot_bucket(id, bucket, &mut others[slot], taken[slot]),
             });
         }
         if !take {
@@ -140,8 +148,11 @@ impl State {
                 }
             }
             Store::PeerWindow(slot, limit, reserve) => {
-                let settled = self.peers[peer].window_mut(slot).settled(now, limit);
-                match state.get_or_insert(Ahead::Window(settled)) {
+                let state = match state {
+                    Some(known) => known,
+                    None => state.insert(Ahead::Window(self.settled(peer, slot, limit, bucket))),
+                };
+                match state {
                     Ahead::Window(window) if take => {
                         window.earliest(at.into(), limit_for(limit, reserve, class), weight)
                     }
@@ -170,19 +181,34 @@ impl State {
         free.max(deferred)
     }
 
-    fn bot_bucket(&mut self, id: u32, bucket: &Bucket, others: &Others, taken: u64) -> Time {
+    /// The peer's window as if all its writes were answered now.
+    fn settled(&mut self, peer: u32, slot: usize, limit: Limit, bucket: &Bucket) -> Window {
+        let (now, writes) = (self.now, &self.writes);
+        let first = writes.get(self.peers[peer].flying);
+        let flying = core::iter::successors(first, |write| writes.get(write.next));
+        self.peers[peer].window_mut(slot).settled(now, limit, flying.filter_map(|write| unanswered(write, bucket)))
+    }
+
+    fn bot_bucket(&mut self, id: u32, bucket: &Bucket, others: &mut Others, taken: u64) -> Time {
         let now = self.now;
         let slot = others.slot;
         let turn = usize::try_from(taken).unwrap_or(usize::MAX);
         let before = taken + others.by_turn.get(turn).or(others.by_turn.last()).copied().unwrap_or(0);
-        let last = before + u64::from(bucket.weight(self.writes[id].weight)) - 1;
+        let weight = bucket.weight(self.writes[id].weight);
         let free = match bucket.store {
-            Store::BotWindow(_, limit, _) => self.bots[slot].window.settled(now, limit).nth(now, limit, last),
+            Store::BotWindow(_, limit, _) => {
+                let window = others.window.get_or_insert_with(|| {
+                    let flying = self.writes.iter().filter_map(|(_, write)| unanswered(write, bucket));
+                    self.bots[slot].window.settled(now, limit, flying)
+                });
+                // One over the limit goes when all before it have lapsed.
+                window.nth(now, limit, before + u64::from(weight.clamp(1, limit.units.max(1))) - 1)
+            }
             Store::BotToken(_, rate) => {
                 let mut level = self.bots[slot].token;
                 let base = self.thaw(NONE);
-                level.take(rate, base, u32::try_from(last).unwrap_or(u32::MAX));
-                level.earliest(rate, base, 1)
+                level.take(rate, base, u32::try_from(before).unwrap_or(u32::MAX));
+                level.earliest(rate, base, weight)
             }
             _ => now,
         };
@@ -194,7 +220,7 @@ impl State {
     fn others(&self, peer: u32, slot: usize, turns: usize) -> Others {
         let mut by_turn = vec![0_u64; turns + 2];
         if self.bots[slot].nobody_waits() {
-            return Others { slot, by_turn };
+            return Others { slot, by_turn, window: None };
         }
         // How many peers have so many writes waiting, by whether they come before this one in their ring.
         let mut lengths = [vec![0_u64; turns + 3], vec![0_u64; turns + 3]];
@@ -214,6 +240,6 @@ impl State {
             }
             *before = sum;
         }
-        Others { slot, by_turn }
+        Others { slot, by_turn, window: None }
     }
 }

@@ -129,13 +129,13 @@ impl Stamps {
         (self.first, self.end) = (0, narrow(standing.len()));
     }
 
-    /// Takes one out; nothing where it is not in.
-    pub(super) fn remove(&mut self, stamp: u32) {
+    /// Takes one out; whether it was in.
+    pub(super) fn remove(&mut self, stamp: u32) -> bool {
         let list = self.as_mut_slice();
-        if let Some(at) = list.iter().rposition(|other| *other == stamp) {
-            list[at..].rotate_left(1);
-            self.end -= 1;
-        }
+        let Some(at) = list.iter().rposition(|other| *other == stamp) else { return false };
+        list[at..].rotate_left(1);
+        self.end -= 1;
+        true
     }
 
     /// Puts one in for another; in all the same where that one is not in.

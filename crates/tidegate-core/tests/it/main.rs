@@ -10,4 +10,5 @@ mod purity;
 mod reference;
 mod send_queue;
 mod shard;
+mod told;
 mod world;
