@@ -2,6 +2,7 @@
 
 mod compile;
 mod matrix;
+mod nearest;
 mod pattern;
 mod quantity;
 mod raw;
@@ -14,6 +15,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::nearest::nearest;
 pub use self::pattern::Pattern;
 pub use self::quantity::parse_span;
 pub use self::tree::PolicyError;
@@ -352,6 +354,11 @@ impl Policy {
     /// the name of a knob, and its value.
     pub fn load(name: &str, changes: &[(String, toml::Value)]) -> Result<Self, PolicyError> {
         tree::load(name, changes)
+    }
+
+    /// What a knob's value is raised to because it is under the knob's least; `None` where it is taken as it is.
+    pub fn raised(name: &str, path: &str, value: &toml::Value) -> Option<toml::Value> {
+        tree::raised(name, path, value)
     }
 
     /// The first row that matches.

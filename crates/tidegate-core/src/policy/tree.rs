@@ -8,7 +8,8 @@ use core::fmt;
 
 use toml::{Table, Value};
 
-use super::{Policy, compile, quantity, raw::RawPolicy};
+use super::{Policy, compile, nearest, quantity, raw::RawPolicy};
+use crate::governor::Class;
 use crate::time::Span;
 
 /// The tables that are compiled in.
@@ -48,6 +49,7 @@ pub(super) fn load(name: &str, changes: &[(String, Value)]) -> Result<Policy, Po
         Some(Value::Table(knobs)) => knobs,
         _ => Table::new(),
     };
+    known_buckets(&tree, changes)?;
     for (path, value) in changes {
         match knobs.get(path.as_str()) {
             Some(knob) => turn(&mut tree, path, knob, value)?,
@@ -117,16 +119,49 @@ fn set(tree: &mut Table, whole: &str, path: &str, value: Value) -> Result<(), Po
             .iter_mut()
             .filter_map(Value::as_table_mut)
             .find(|row| row.get("name").and_then(Value::as_str) == Some(name));
-        let row = row.ok_or_else(|| {
-            PolicyError::new(whole, format!("there is no surface \"{name}\"; there are {}", names.join(", ")))
-        })?;
+        let row =
+            row.ok_or_else(|| PolicyError::new(whole, unknown("surface", name, names.iter().map(String::as_str))))?;
         return set(row, whole, rest, value);
+    }
+    if key == "class"
+        && let Some((name, _)) = rest.split_once('.')
+        && Class::parse(name).is_none()
+        && name != "chrome"
+    {
+        let known = Class::ALL.iter().map(|class| class.name()).chain(["chrome"]);
+        return Err(PolicyError::new(whole, unknown("class", name, known)));
     }
     let child = tree.entry(key).or_insert_with(|| Value::Table(Table::new()));
     match child {
         Value::Table(child) => set(child, whole, rest, value),
         _ => Err(PolicyError::new(whole, format!("\"{key}\" has no cells of its own"))),
     }
+}
+
+/// A change of a bucket that is not there and is not made by naming its scope is a slip of the pen.
+fn known_buckets(tree: &Table, changes: &[(String, Value)]) -> Result<(), PolicyError> {
+    let known = || tree.get("buckets").and_then(Value::as_table).into_iter().flat_map(Table::keys).map(String::as_str);
+    for (path, _) in changes {
+        let Some((name, _)) = path.strip_prefix("buckets.").and_then(|rest| rest.split_once('.')) else { continue };
+        let scope = format!("buckets.{name}.scope");
+        if !known().any(|bucket| bucket == name) && !changes.iter().any(|(path, _)| *path == scope) {
+            return Err(PolicyError::new(path, unknown("bucket", name, known())));
+        }
+    }
+    Ok(())
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let near = nearest(name, known.iter().copied()).unwrap_or_default();
+    format!("there is no {what} \"{name}\"; the nearest is \"{near}\" of {}", known.join(", "))
+}
+
+/// What a knob's value is raised to, where it is under the knob's least; `None` where it is not, or is no knob's.
+pub(super) fn raised(name: &str, path: &str, value: &Value) -> Option<Value> {
+    let tree = builtin(name).ok()?;
+    let least = tree.get("knobs")?.get(path)?.get("min")?;
+    at_least(value, Some(least)).ok().filter(|raised| raised != value)
 }
 
 /// Turns a knob: its value, held to its minimum, goes into each of its cells (`{}` in the cell's form).

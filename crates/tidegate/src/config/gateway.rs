@@ -68,6 +68,7 @@ impl Gateway {
         let span = |name: &str| layers.get(&at(name), value::span);
         let bytes = |name: &str| layers.get(&at(name), value::bytes);
         let count = |name: &str| layers.count(&at(name));
+        in_order(layers)?;
         Ok(Self {
             shard: shard_settings(layers)?,
             send_queue: send_settings(layers)?,
@@ -93,6 +94,29 @@ impl Gateway {
             hosts: layers.get(&at("gateway_hosts"), |v| Ok(texts(v).collect()))?,
         })
     }
+}
+
+/// Numbers that no machine could keep to, each alone or beside another.
+fn in_order(layers: &Layers) -> Result<(), ConfigError> {
+    let at = |name: &str| format!("discord.gateway.{name}");
+    for name in ["send.period", "identify.hold", "identify.http_hold"] {
+        if layers.get(&at(name), value::span)?.is_zero() {
+            return Err(layers.wrong(&at(name), "must be over 0"));
+        }
+    }
+    for (less, more) in [("queued_limit", "platform_limit"), ("subscription_limit", "queued_limit")] {
+        let (less, more) = (at(&format!("send.{less}")), at(&format!("send.{more}")));
+        let (few, many) = (layers.get(&less, value::small)?, layers.get(&more, value::small)?);
+        if few > many {
+            return Err(layers.past(&less, &few, &more, &many));
+        }
+    }
+    let (less, more) = (at("reconnect.backoff_min"), at("reconnect.backoff_max"));
+    if layers.get(&less, value::span)? > layers.get(&more, value::span)? {
+        let shown = |path: &String| layers.get(path, |v| Ok(v.to_string()));
+        return Err(layers.past(&less, &shown(&less)?, &more, &shown(&more)?));
+    }
+    Ok(())
 }
 
 fn compress(written: &str) -> Result<Compress, String> {

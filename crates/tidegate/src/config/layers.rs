@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::policy::Policy;
+use tidegate_core::policy::{Policy, nearest};
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::ConfigError;
-use super::keys::{find, keys, nearest};
+use super::keys::{find, keys};
 use super::value::{check, from_text};
 
 /// Where a value comes from.

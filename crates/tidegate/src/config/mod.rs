@@ -162,7 +162,7 @@ impl Config {
             admin_token: layers.maybe("admin_token", |v| Ok(Secret(value::text(v)?.to_owned())))?,
             admin_hosts: layers.get("admin_hosts", |v| Ok(texts(v).collect()))?,
             time_scale: layers.get("time_scale", value::scale)?,
-            bots: layers.maybe("bots", |v| Ok(texts(v).collect()))?,
+            bots: layers.maybe("bots", |v| texts(v).map(bot_number).collect())?,
             public_url: layers.maybe("public_url", |v| value::gateway_url(value::text(v)?))?,
             record: layers.maybe("record.dir", |v| Ok(PathBuf::from(value::text(v)?)))?,
             log: layers.get("log", value::level)?,
@@ -255,6 +255,16 @@ impl Layers {
         ConfigError { key: path.to_owned(), at: source, reason: reason.to_owned() }
     }
 
+    /// One key's value is over that of another that bounds it; shown is the one that somebody set.
+    fn past(&self, less: &str, is: &dyn std::fmt::Display, more: &str, bound: &dyn std::fmt::Display) -> ConfigError {
+        let set = |path: &str| self.0.get(path).is_some_and(|sourced| sourced.source != layers::Source::Default);
+        if set(less) || !set(more) {
+            self.wrong(less, &format!("{is} is over {more}, which is {bound}"))
+        } else {
+            self.wrong(more, &format!("{bound} is under {less}, which is {is}"))
+        }
+    }
+
     /// The policy that a key names.
     fn policy_at(
         &self,
@@ -275,7 +285,13 @@ impl Layers {
         let prefix = format!("policy.{name}.");
         let cells =
             self.0.iter().filter_map(|(path, sourced)| Some((path.strip_prefix(&prefix)?, sourced.value.clone())));
-        changes.extend(cells.map(|(path, value)| (path.to_owned(), value)));
+        for (path, value) in cells {
+            // What is printed as in force must be in force.
+            if let Some(least) = Policy::raised(name, path, &value) {
+                return Err(self.wrong(&format!("{prefix}{path}"), &format!("{value} is under the least, {least}")));
+            }
+            changes.push((path.to_owned(), value));
+        }
         let error = match Policy::load(name, &changes) {
             Ok(policy) => return Ok(policy),
             Err(error) => error,
@@ -290,4 +306,13 @@ impl Layers {
 
 fn texts(value: &Value) -> impl Iterator<Item = String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned)
+}
+
+/// An application id, or the number before a token's colon. A whole token is not shown.
+fn bot_number(text: String) -> Result<String, String> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(text);
+    }
+    let shown = if text.len() > 32 || text.contains([':', '.']) { "an entry" } else { &format!("\"{text}\"") };
+    Err(format!("{shown} is no bot's number: an application id, or what stands before the colon of a Telegram token"))
 }

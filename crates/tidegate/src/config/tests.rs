@@ -1,6 +1,7 @@
+use tidegate_core::policy::nearest;
 use toml::Value;
 
-use super::keys::{Kind, keys, nearest};
+use super::keys::{Kind, keys};
 use super::value::{address, bytes, check, gateway_url, scale, shares_ppm, spans, url};
 use super::{Config, Layers};
 

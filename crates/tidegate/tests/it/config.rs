@@ -57,6 +57,51 @@ fn an_error_names_key_line_and_reason() {
         ("log = \"loud\"", &[".toml:1", "log"]),
         ("listen = \"a\n", &[".toml:1"]),
         ("[policy.telegram.buckets.group_minute]\nwindow = \"18\"", &[".toml:2", "group_minute", "18/60s"]),
+        (
+            "[policy.telegram.buckets.group_minut]\nwindow = \"18/60s\"",
+            &[
+                ".toml:2",
+                "buckets.group_minut.window: there is no bucket \"group_minut\"",
+                "nearest is \"group_minute\"",
+            ],
+        ),
+        (
+            "policy.telegram.surface.edti.auto_hold = \"1s\"",
+            &[".toml:1", "there is no surface \"edti\"; the nearest is \"edit\""],
+        ),
+        (
+            "policy.telegram.surface.edit.class.finl.max_hold = \"1s\"",
+            &[".toml:1", "there is no class \"finl\"; the nearest is \"final\""],
+        ),
+        (
+            "telegram.policy = \"telegram-forum\"\n[policy.telegram-forum]\ntyping_min_interval = \"500ms\"",
+            &[".toml:3", "typing_min_interval: \"500ms\" is under the least, \"1s\""],
+        ),
+        (
+            "telegram.policy = \"telegram-forum\"\npolicy.telegram-forum.send_min_interval = \"10ms\"",
+            &[".toml:2", "send_min_interval: \"10ms\" is under the least, \"50ms\""],
+        ),
+        ("discord.gateway.send.period = \"0s\"", &[".toml:1", "discord.gateway.send.period: must be over 0"]),
+        ("discord.gateway.identify.hold = \"0s\"", &[".toml:1", "discord.gateway.identify.hold: must be over 0"]),
+        (
+            "discord.gateway.send.queued_limit = 121",
+            &[".toml:1", "send.queued_limit: 121 is over discord.gateway.send.platform_limit, which is 120"],
+        ),
+        (
+            "discord.gateway.send.platform_limit = 99",
+            &[".toml:1", "send.platform_limit: 99 is under discord.gateway.send.queued_limit, which is 100"],
+        ),
+        (
+            "discord.gateway.send.subscription_limit = 101",
+            &[".toml:1", "send.subscription_limit: 101 is over discord.gateway.send.queued_limit, which is 100"],
+        ),
+        (
+            "[discord.gateway.reconnect]\nbackoff_min = \"2h\"",
+            &[".toml:2", "backoff_min: \"2h\" is over discord.gateway.reconnect.backoff_max, which is \"15min\""],
+        ),
+        ("bots = [\"1\", \"mybot\"]", &[".toml:1", "bots: \"mybot\" is no bot's number"]),
+        ("bots = [\"\"]", &[".toml:1", "bots: \"\" is no bot's number"]),
+        ("\u{feff}bots_max = -1", &[".toml:1: bots_max"]),
         ("[policy.telegrm.buckets.x]\nwindow = \"18\"", &[".toml:2", "telegrm", "\"telegram\""]),
         ("listen = \"0.0.0.0:8787\"", &[".toml:1", "listen", "insecure"]),
         ("admin = \"0.0.0.0:8788\"", &[".toml:1", "admin", "admin_token"]),
@@ -108,4 +153,35 @@ fn bad_usage_is_2() {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_tidegate")).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_text_of_megabytes_is_quoted_by_its_beginning_and_a_token_not_at_all() {
+    let long = "y".repeat(3_000_000);
+    for config in [
+        format!("{long} = 1"),
+        format!("log = \"{long}\""),
+        format!("bots = [\"{long}\"]"),
+        format!("[policy.telegram.buckets.{long}]\nwindow = \"1/1s\""),
+        format!("[policy.{long}]\nx = 1"),
+        format!("listen = {long}"),
+    ] {
+        let (code, told) = check(&config, &[]);
+        assert_eq!(code, Some(2));
+        assert!(told.len() < 3_000 && !told.contains(&"y".repeat(121)), "{} bytes: {told:.300}", told.len());
+    }
+    let (code, told) = check("bots = [\"123:ABC-secret\"]", &[]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("no bot's number") && !told.contains("secret"), "{told}");
+}
+
+#[test]
+fn numbers_at_their_bounds_a_mark_at_the_start_and_a_bucket_of_ones_own_are_taken() {
+    let config = "\u{feff}bots = [\"1\"]\ntelegram.policy = \"telegram-forum\"\n\
+                  discord.gateway.send.queued_limit = 120\ndiscord.gateway.send.subscription_limit = 120\n\
+                  discord.gateway.reconnect.backoff_min = \"60s\"\n\
+                  policy.telegram-forum.typing_min_interval = \"1s\"\n\
+                  policy.telegram-forum.buckets.own = { scope = \"peer\", window = \"5/1s\" }\n";
+    let (code, shown) = check(config, &[]);
+    assert_eq!(code, Some(0), "{shown}");
 }
