@@ -20,6 +20,12 @@ impl ShardKey {
     }
 }
 
+impl core::fmt::Display for ShardKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}/{}", self.id, self.count)
+    }
+}
+
 /// The numbers of all its gates.
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -7,10 +7,11 @@ use tidegate_core::Time;
 use tidegate_core::bot::ShardKey;
 use tidegate_core::identify_queue::IdentifyQueue;
 use tidegate_core::send_queue::SendQueue;
-use tidegate_core::shard::{self, Status, StopReason, Why};
+use tidegate_core::shard::{self, Status, Why};
 
 use super::metrics::head;
 use crate::gateway::fleet::{Fleet, Gate, State};
+use crate::replay::{stopped, waits};
 use crate::serve::Shared;
 
 /// The states of a shard, as they are told.
@@ -76,7 +77,8 @@ fn shard(now: Time, state: &State, key: ShardKey) -> Value {
     })
 }
 
-fn name(status: Status) -> &'static str {
+/// In a word.
+pub(super) fn name(status: Status) -> &'static str {
     match status {
         Status::Off => "off",
         Status::NotAsked => "not_asked",
@@ -91,19 +93,10 @@ fn name(status: Status) -> &'static str {
 }
 
 /// Why a shard is not live, and until when.
-fn why(status: Status) -> (Option<String>, Option<Time>) {
+fn why(status: Status) -> (Option<&'static str>, Option<Time>) {
     match status {
-        Status::Waiting { until, why } => {
-            let why = match why {
-                Why::Backoff => "backoff",
-                Why::Cooldown => "cooldown",
-                Why::InvalidSession => "invalid_session",
-                Why::Budget => "budget",
-            };
-            (Some(why.to_owned()), Some(until))
-        }
-        Status::Stopped(StopReason::Budget) => (Some("budget".to_owned()), None),
-        Status::Stopped(StopReason::Fatal(fatal)) => (Some(fatal.name().to_owned()), None),
+        Status::Waiting { until, why } => (Some(waits(why)), Some(until)),
+        Status::Stopped(reason) => (Some(stopped(reason)), None),
         _ => (None, None),
     }
 }

@@ -14,6 +14,8 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
+use tidegate_core::bot::ShardKey;
+use tidegate_core::shard::Status;
 use tokio::net::TcpListener;
 
 use crate::serve::Shared;
@@ -59,8 +61,8 @@ async fn restart(State(shared): State<Arc<Shared>>, Path((bot, id)): Path<(Strin
         let reason = "no bot with this application id has such a shard here";
         return (StatusCode::NOT_FOUND, Json(json!({"error": reason})));
     }
-    let shards: Vec<Value> = shards.iter().map(|key| json!([key.id, key.count])).collect();
-    (StatusCode::OK, Json(json!({"restarted": shards})))
+    let one = |(key, status, restarted): &(ShardKey, Status, bool)| json!({"shard": [key.id, key.count], "state": gateway::name(*status), "restarted": restarted});
+    (StatusCode::OK, Json(json!({"shards": shards.iter().map(one).collect::<Vec<Value>>()})))
 }
 
 async fn ready(State(shared): State<Arc<Shared>>) -> (StatusCode, &'static str) {

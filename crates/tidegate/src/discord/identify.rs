@@ -65,10 +65,8 @@ async fn take(connection: &Arc<Connection>, head: &Parts) -> Result<Reply, Box<R
         Given::Granted(id) => Ok(granted(shard, id, clock.now().since(asked).as_millis_ceil())),
         Given::Denied(wait) => Err(Box::new(answer::refused(wait))),
         Given::Unauthorized => Err(Box::new(answer::unauthorized())),
-        Given::Replaced => {
-            let message = "409: a newer request for this shard has its place";
-            Err(Box::new(answer::error(StatusCode::CONFLICT, 0, message)))
-        }
+        Given::Replaced => Err(conflict("409: a newer request for this shard has its place")),
+        Given::Released => Err(conflict("409: this place was given back (DELETE) before its turn came")),
     }
 }
 
@@ -78,6 +76,10 @@ fn granted(shard: Shard, grant: GrantId, held_ms: u64) -> Reply {
     reply.headers.insert(HELD_MS, HeaderValue::from(held_ms));
     outcome(&mut reply.headers, if held_ms == 0 { "admitted" } else { "held" });
     reply
+}
+
+fn conflict(message: &str) -> Box<Reply> {
+    Box::new(answer::error(StatusCode::CONFLICT, 0, message))
 }
 
 fn wrong(message: &str) -> Box<Reply> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::bot::{Input, ShardKey};
-use tidegate_core::shard;
+use tidegate_core::shard::{self, Status};
 use tidegate_tokio::Clock;
 
 use super::fleet::Fleet;
@@ -125,14 +125,18 @@ impl Fleets {
         list
     }
 
-    /// A person re-arms a bot's shard; all of that id, whatever their count.
-    pub(crate) fn restart(&self, bot: &str, id: u32) -> Vec<ShardKey> {
+    /// A person re-arms a bot's shard; all of that id, whatever their count. What each does then, and whether that is what
+    /// came of it: one that runs, and one that may not go yet, are left as they are.
+    pub(crate) fn restart(&self, bot: &str, id: u32) -> Vec<(ShardKey, Status, bool)> {
         let mut restarted = Vec::new();
         for fleet in self.list().into_iter().filter(|fleet| fleet.token.id() == bot) {
             let keys: Vec<ShardKey> = fleet.lock().seats.keys().copied().filter(|key| key.id == id).collect();
             for key in keys {
+                let before = fleet.status(key);
                 fleet.feed(Input::Shard { key, input: shard::Input::Restart });
-                restarted.push(key);
+                let after = fleet.status(key);
+                let rested = matches!(before, Status::Waiting { .. } | Status::Stopped(_));
+                restarted.push((key, after, rested && after != before));
             }
         }
         restarted

@@ -16,6 +16,8 @@ mod shard;
 mod tests;
 
 pub(crate) use self::record::Recorder;
+pub(crate) use self::send_queue::output::{dropped, refused};
+pub(crate) use self::shard::output::{ended, stopped, waits};
 
 use std::fmt;
 use std::io::{self, BufRead, Write};

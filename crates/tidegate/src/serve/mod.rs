@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use tidegate_core::governor::Counted;
 use tidegate_tokio::Clock;
 
 pub(crate) use self::connection::shaped;
@@ -98,6 +99,13 @@ impl Shared {
         bots
     }
 
+    /// Writes that wait, over all bots.
+    fn held(&self) -> usize {
+        let counts = self.bots().into_iter().flat_map(|bot| bot.counters());
+        let waiting = counts.filter(|count| count.what == Counted::Held);
+        usize::try_from(waiting.map(|count| count.count).sum::<u64>()).unwrap_or(usize::MAX)
+    }
+
     /// Calls that are held or in flight, over all bots.
     pub(crate) fn calls(&self) -> usize {
         self.bots().iter().map(|bot| bot.calls()).sum()
@@ -126,8 +134,14 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
         let operators = tokio::net::TcpListener::from_std(operators)?;
         tokio::spawn(admin::serve(Arc::clone(&shared), operators));
         signals(&shared, flags).await?;
-        tracing::info!("draining: no new work is taken");
-        end(&shared).await;
+        tokio::select! {
+            () = end(&shared) => tracing::info!("stopped"),
+            again = stopped() => {
+                again?;
+                tracing::warn!(calls = shared.calls(), "told to stop a second time: what is under way is cut off");
+                anyhow::bail!("stopped by a second signal");
+            }
+        }
         Ok(())
     })
 }
@@ -213,6 +227,9 @@ fn reload(shared: &Shared, flags: &ConfigFlags) {
 /// Lets what is under way come to its end, and refuses what is still held when little time is left.
 async fn end(shared: &Shared) {
     let timeout = shared.config.drain_timeout;
+    let (held, calls) = (shared.held(), shared.calls());
+    let (in_flight, seconds) = (calls.saturating_sub(held), timeout.as_secs_f64());
+    tracing::info!(held, in_flight, seconds, "draining: no new work is taken, what is here may still go out");
     shared.drain.begin();
     shared.fleets.stop();
     let quiet = async {
@@ -222,6 +239,7 @@ async fn end(shared: &Shared) {
     };
     let mut quiet = std::pin::pin!(quiet);
     if tokio::time::timeout(timeout / LAST_PART * (LAST_PART - 1), &mut quiet).await.is_err() {
+        tracing::warn!(held = shared.held(), "what is still held is refused");
         shared.drain.refuse_held();
         let _ = tokio::time::timeout(timeout / LAST_PART, &mut quiet).await;
     }

@@ -32,6 +32,9 @@ fn what_is_out_is_answered_what_is_held_is_refused_and_polls_end() {
     assert_eq!((refused.status, refused.outcome()), (429, "refused"));
     assert_eq!(house.wait(), Some(0));
     assert_eq!(fake.count(), 3);
+    house.has_said("held=1 in_flight=2 seconds=2");
+    house.has_said("what is still held is refused held=1");
+    house.has_said("stopped");
 }
 
 #[test]
@@ -41,4 +44,20 @@ fn with_nothing_to_do_it_ends_at_once() {
     house.call("getMe", "");
     house.terminate();
     assert_eq!(house.wait(), Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let gate = Arc::new(Gate::default());
+    let shut = Arc::clone(&gate);
+    let fake = Fake::start(move |_, _| Act::Wait(Arc::clone(&shut), Box::new(Act::ok("1"))));
+    let mut house = House::before(&fake, "drain_timeout = \"10min\"");
+    let _out = house.begin("sendPhoto", &[], "chat_id=6");
+    until("it is out", || fake.count() == 1);
+    house.terminate();
+    house.has_said("in_flight=1 seconds=600");
+    house.terminate();
+    assert_eq!(house.wait(), Some(1));
+    house.has_said("cut off calls=1");
+    gate.open();
 }

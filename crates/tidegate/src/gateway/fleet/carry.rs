@@ -11,6 +11,7 @@ use super::seat::Upstream;
 use super::{Count, Turn, frames};
 use crate::gateway::session::Input;
 use crate::log::Foreign;
+use crate::replay::{dropped, ended, refused, stopped, waits};
 
 impl Turn<'_> {
     pub(super) fn carry_out(&mut self, output: bot::Output<Bytes>) {
@@ -87,13 +88,13 @@ impl Turn<'_> {
                 if let Refused::Command { id } = what {
                     seat.commands.forget(id);
                 }
-                tracing::debug!(bot = %self.fleet.token, shard = key.id, ?reason, "a command is refused");
+                tracing::debug!(bot = %self.fleet.token, shard = %key, reason = %refused(reason), "a command is refused");
                 return;
             }
             send_queue::Output::Dropped { id, reason } => {
                 counts.add(Count::Dropped, 1);
                 seat.commands.forget(id);
-                tracing::debug!(bot = %self.fleet.token, shard = key.id, ?reason, "a command is dropped");
+                tracing::debug!(bot = %self.fleet.token, shard = %key, reason = %dropped(reason), "a command is dropped");
                 return;
             }
             send_queue::Output::Close { code } => return seat.close(code),
@@ -123,27 +124,47 @@ impl Turn<'_> {
     }
 
     fn log(&self, key: ShardKey, output: &shard::Output) {
-        let (bot, shard, count) = (&self.fleet.token, key.id, key.count);
+        let (bot, shard) = (&self.fleet.token, key);
         match output {
             shard::Output::Connect { generation, url } => {
-                tracing::info!(%bot, shard, count, generation = generation.0, url = %Foreign(url), "dials Discord");
+                tracing::info!(%bot, %shard, generation = generation.0, url = %Foreign(url), "dials Discord");
             }
-            shard::Output::Identify { .. } => tracing::info!(%bot, shard, count, "IDENTIFY"),
-            shard::Output::Resume { seq, .. } => tracing::info!(%bot, shard, count, seq, "RESUME"),
-            shard::Output::Lost => tracing::warn!(%bot, shard, count, "the session is lost"),
+            shard::Output::Identify { .. } => tracing::info!(%bot, %shard, "IDENTIFY"),
+            shard::Output::Resume { seq, .. } => tracing::info!(%bot, %shard, seq, "RESUME"),
+            shard::Output::Lost => tracing::warn!(%bot, %shard, "the session is lost"),
             shard::Output::Waiting { until, why } => {
                 let seconds = until.since(self.now).as_secs_ceil();
-                tracing::info!(%bot, shard, count, seconds, ?why, "waits");
+                tracing::info!(%bot, %shard, seconds, why = %waits(*why), "waits");
             }
             shard::Output::Stopped(reason) => {
-                tracing::error!(%bot, shard, count, ?reason, "stopped: it is not tried again by itself");
+                tracing::error!(%bot, %shard, reason = %stopped(*reason), "stopped: it is not tried again by itself");
             }
-            shard::Output::Note(note) => tracing::info!(%bot, shard, count, ?note, "note"),
+            shard::Output::Note(note) => self.note(key, note),
             shard::Output::Close { .. }
             | shard::Output::Beat { .. }
             | shard::Output::RequestGrant
             | shard::Output::ReleaseGrant { .. }
             | shard::Output::SaveSession(_) => {}
+        }
+    }
+    fn note(&self, key: ShardKey, note: &shard::Note) {
+        let (bot, shard) = (&self.fleet.token, key);
+        match note {
+            shard::Note::Stale { generation } => {
+                tracing::debug!(%bot, %shard, generation = generation.0, "an older connection told something");
+            }
+            shard::Note::Unstable { reasons } => {
+                let ends: Vec<String> =
+                    reasons.iter().map(|(end, count)| format!("{} ({count})", ended(*end))).collect();
+                tracing::warn!(%bot, %shard, ends = %ends.join(", "), "connections keep ending before they are stable");
+            }
+            shard::Note::NotYet { until, why } => {
+                let seconds = until.since(self.now).as_secs_ceil();
+                tracing::info!(%bot, %shard, seconds, why = %waits(*why), "cannot be started again yet");
+            }
+            shard::Note::Undecodable { last_op } => {
+                tracing::warn!(%bot, %shard, op = *last_op, "Discord could not decode what was sent");
+            }
         }
     }
 }

@@ -58,15 +58,15 @@ impl Gathered {
 
     fn log(&self, event: &Event<'_>) {
         let Some(fleet) = self.fleet.upgrade() else { return };
-        let (bot, shard, count) = (&fleet.token, self.key.id, self.key.count);
+        let (bot, shard) = (&fleet.token, self.key);
         match event {
             Event::Closed { code, reason } => {
-                tracing::info!(%bot, shard, count, ?code, reason = %Foreign(reason), "Discord's connection is closed");
+                tracing::info!(%bot, %shard, code = *code, reason = %Foreign(reason), "Discord's connection is closed");
             }
             Event::Failed(failure) => {
                 // What a library says of bytes that it could not read may hold them.
                 let failure = failure.to_string();
-                tracing::warn!(%bot, shard, count, failure = %Foreign(&failure), "Discord's connection failed");
+                tracing::warn!(%bot, %shard, failure = %Foreign(&failure), "Discord's connection failed");
             }
             _ => {}
         }

@@ -23,6 +23,7 @@ use bytes::Bytes;
 use tidegate_core::Time;
 use tidegate_core::bot::{self, ShardKey};
 use tidegate_core::identify_queue::InMemoryStarts;
+use tidegate_core::shard::{Shard, Status};
 use tokio::sync::Notify;
 
 pub(crate) use self::counts::{Count, Counts};
@@ -136,6 +137,13 @@ impl Fleet {
     /// Tells the gates something and carries out what they say.
     pub(crate) fn feed(self: &Arc<Self>, input: bot::Input<Bytes>) {
         self.turn(|turn| turn.tell(input));
+    }
+
+    /// What a shard does.
+    pub(crate) fn status(&self, key: ShardKey) -> Status {
+        let state = self.lock();
+        let shard = state.gate.as_ref().and_then(|gate| gate.shard(key));
+        shard.map_or(Status::Off, Shard::status)
     }
 
     /// A bot's IDENTIFY.

@@ -23,8 +23,10 @@ pub(crate) enum Given {
     Granted(GrantId),
     /// No session start is left; asking again may help then.
     Denied(Span),
-    /// A newer request for the same shard has its place, or somebody gave it up.
+    /// A newer request for the same shard has its place.
     Replaced,
+    /// It was given back before its turn came.
+    Released,
     /// Discord does not take the token.
     Unauthorized,
 }
@@ -94,7 +96,7 @@ impl Fleet {
         self.turn(|turn| {
             turn.tell(bot::Input::IdentifyQueue(Input::Release { shard, grant, unused }));
             if grant.is_none() {
-                turn.answer(shard, Given::Replaced);
+                turn.answer(shard, Given::Released);
             }
         });
     }

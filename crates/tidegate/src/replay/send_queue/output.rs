@@ -55,20 +55,27 @@ impl From<Output<Value>> for Line {
                     Refused::Command { id } => What::Id(id),
                     Refused::Snapshot { guild } => What::Guild(guild.to_string()),
                 },
-                reason: match reason {
-                    RefuseReason::TooLarge => "too_large",
-                    RefuseReason::QueueFull => "queue_full",
-                },
+                reason: refused(reason),
             },
-            Output::Dropped { id, reason } => Self::Dropped {
-                id,
-                reason: match reason {
-                    DropReason::Superseded => "superseded",
-                    DropReason::After4008 => "after_4008",
-                    DropReason::Expired => "expired",
-                },
-            },
+            Output::Dropped { id, reason } => Self::Dropped { id, reason: dropped(reason) },
             Output::Close { code } => Self::Close { code },
         }
+    }
+}
+
+/// Why a command is refused, in a word.
+pub(crate) fn refused(reason: RefuseReason) -> &'static str {
+    match reason {
+        RefuseReason::TooLarge => "too_large",
+        RefuseReason::QueueFull => "queue_full",
+    }
+}
+
+/// Why a command is dropped, in a word.
+pub(crate) fn dropped(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::Superseded => "superseded",
+        DropReason::After4008 => "after_4008",
+        DropReason::Expired => "expired",
     }
 }

@@ -86,7 +86,8 @@ impl From<Note> for NoteLine {
     }
 }
 
-fn waits(why: Why) -> &'static str {
+/// Why a shard waits, in a word.
+pub(crate) fn waits(why: Why) -> &'static str {
     match why {
         Why::Backoff => "backoff",
         Why::Cooldown => "cooldown",
@@ -95,14 +96,16 @@ fn waits(why: Why) -> &'static str {
     }
 }
 
-fn stopped(reason: StopReason) -> &'static str {
+/// Why a shard stopped, in a word.
+pub(crate) fn stopped(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Fatal(fatal) => fatal.name(),
         StopReason::Budget => "budget",
     }
 }
 
-fn ended(end: End) -> String {
+/// How a connection ended, in a word.
+pub(crate) fn ended(end: End) -> String {
     match end {
         End::Closed(Some(code)) => format!("closed_{code}"),
         End::Closed(None) => "closed".to_owned(),

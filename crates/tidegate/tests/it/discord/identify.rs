@@ -37,6 +37,20 @@ fn a_newer_request_has_the_older_ones_place() {
 }
 
 #[test]
+fn a_place_that_is_given_back_is_told_so() {
+    let tide = Tide::far(20);
+    assert_eq!(place(&tide, "GET", "shard=0").status, 200);
+    let waited = thread::scope(|scope| {
+        let waits = scope.spawn(|| place(&tide, "GET", "shard=7"));
+        thread::sleep(Duration::from_millis(100));
+        assert_eq!(place(&tide, "DELETE", "shard=7").status, 204);
+        waits.join().unwrap()
+    });
+    assert_eq!(waited.status, 409);
+    assert!(waited.json()["message"].as_str().unwrap().contains("given back"), "{}", waited.text());
+}
+
+#[test]
 fn what_is_wrong_is_said_in_discords_shape() {
     let tide = Tide::new("");
     for (method, query, status) in

@@ -146,6 +146,27 @@ fn a_fatal_code_of_discords_is_handed_on_and_remembered() {
 }
 
 #[test]
+fn a_person_starts_a_stopped_shard_again_and_leaves_one_that_runs() {
+    let tide = tide("");
+    let restart = || {
+        let target = format!("/v1/discord/{}/shards/0/restart", crate::discord::BOT);
+        let host = tide.house.admin.to_string();
+        let json = [("Host", host.as_str()), ("Content-Type", "application/json")];
+        ask(tide.house.admin, "POST", &target, &json, b"")
+    };
+    assert_eq!(restart().status, 404);
+    let live = tide.live();
+    assert_eq!(restart().json(), json!({"shards": [{"shard": [0, 1], "state": "live", "restarted": false}]}));
+    tide.strike(&json!({"close": 4014}));
+    until("it stops", || tide.told()["shards"][0]["state"] == "stopped");
+    let again = restart().json()["shards"][0].clone();
+    assert!(again["restarted"] == true && again["state"] != "stopped", "{again}");
+    tide.house.has_said("shard=0/1 code=4014");
+    tide.house.has_said("shard=0/1 reason=disallowed_intents");
+    drop(live);
+}
+
+#[test]
 fn floods_of_heartbeats_and_pings_are_ended() {
     let tide = tide("");
     for ping in [false, true] {
