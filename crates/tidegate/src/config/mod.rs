@@ -159,12 +159,12 @@ impl Config {
         let config = Self {
             listen: layers.get("listen", |v| value::address(value::text(v)?))?,
             admin: layers.get("admin", |v| value::address(value::text(v)?))?,
-            admin_token: layers.maybe("admin_token", |v| Ok(Secret(value::text(v)?.to_owned())))?,
+            admin_token: layers.maybe("admin_token", |v| value::secret(v).map(Secret))?,
             admin_hosts: layers.get("admin_hosts", |v| Ok(texts(v).collect()))?,
             time_scale: layers.get("time_scale", value::scale)?,
             bots: layers.maybe("bots", |v| texts(v).map(bot_number).collect())?,
             public_url: layers.maybe("public_url", |v| value::gateway_url(value::text(v)?))?,
-            record: layers.maybe("record.dir", |v| Ok(PathBuf::from(value::text(v)?)))?,
+            record: layers.maybe("record.dir", |v| value::folder(value::text(v)?))?,
             log: layers.get("log", value::level)?,
             threads: layers.count("threads")?,
             drain_timeout: layers.get("drain_timeout", value::span)?,
@@ -212,7 +212,7 @@ impl Bounds {
 impl Telegram {
     fn new(layers: &Layers) -> Result<Self, ConfigError> {
         Ok(Self {
-            api: layers.get("telegram.api", |v| value::url(value::text(v)?))?,
+            api: layers.get("telegram.api", |v| value::api(value::text(v)?, &["bot", "file"]))?,
             policy: layers.policy_at("telegram.policy", Platform::Telegram, Vec::new())?,
             auto_hold: layers.maybe("telegram.auto_hold", |v| value::span(v).map(Span::from))?,
         })
@@ -224,7 +224,7 @@ impl Discord {
         let most = layers.maybe("discord.max_global", |v| v.as_integer().ok_or_else(|| format!("{v} is no number")))?;
         let bot_second = most.map(|most| ("buckets.bot_second.window".to_owned(), Value::String(format!("{most}/1s"))));
         Ok(Self {
-            api: layers.get("discord.api", |v| value::url(value::text(v)?))?,
+            api: layers.get("discord.api", |v| value::api(value::text(v)?, &["api"]))?,
             policy: layers.policy_at("discord.policy", Platform::Discord, bot_second.into_iter().collect())?,
             auto_hold: layers.maybe("discord.auto_hold", |v| value::span(v).map(Span::from))?,
             gateway: Gateway::new(layers)?,

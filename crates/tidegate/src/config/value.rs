@@ -1,6 +1,7 @@
 //! Values as people write them, checked by their key's kind.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tidegate_core::Span;
@@ -12,7 +13,8 @@ use super::keys::Kind;
 /// Whether a value is what its key wants; the reason where it is not.
 pub(crate) fn check(kind: Kind, value: &Value) -> Result<(), String> {
     match kind {
-        Kind::Text | Kind::Secret => text(value).map(drop),
+        Kind::Text => text(value).map(drop),
+        Kind::Secret => secret(value).map(drop),
         Kind::Level => level(value).map(drop),
         Kind::Url => url(text(value)?).map(drop),
         Kind::Address => address(text(value)?).map(drop),
@@ -44,6 +46,9 @@ pub(crate) fn from_text(kind: Option<Kind>, written: &str) -> Value {
         Some(Kind::Count(..)) => written.trim().parse().map_or_else(|_| as_text(), Value::Integer),
         Some(Kind::Scale) => written.trim().parse().map_or_else(|_| as_text(), Value::Float),
         Some(Kind::Flag) => written.trim().parse().map_or_else(|_| as_text(), Value::Boolean),
+        Some(Kind::Texts | Kind::Spans | Kind::Shares) if written.trim_start().starts_with('[') => {
+            in_toml(written).unwrap_or_else(as_text)
+        }
         Some(Kind::Texts) => {
             let words = written.split(',').map(str::trim).filter(|word| !word.is_empty());
             Value::Array(words.map(|word| Value::String(word.to_owned())).collect())
@@ -57,12 +62,13 @@ pub(crate) fn from_text(kind: Option<Kind>, written: &str) -> Value {
         }
         Some(_) => as_text(),
         // A cell of a policy: a number, a word in TOML's own writing, or just text.
-        None => format!("v = {written}")
-            .parse::<toml::Table>()
-            .ok()
-            .and_then(|mut table| table.remove("v"))
-            .unwrap_or_else(as_text),
+        None => in_toml(written).unwrap_or_else(as_text),
     }
+}
+
+/// A value in TOML's own writing.
+fn in_toml(written: &str) -> Option<Value> {
+    format!("v = {written}").parse::<toml::Table>().ok()?.remove("v")
 }
 
 pub(crate) fn text(value: &Value) -> Result<&str, String> {
@@ -81,6 +87,43 @@ pub(crate) fn url(text: &str) -> Result<hyper::Uri, String> {
     match uri.scheme_str() {
         Some("http" | "https") if uri.authority().is_some() && plain => Ok(uri),
         _ => Err(wrong()),
+    }
+}
+
+/// Where a platform's API is. Bots' paths go behind it as they are, and each of them begins with one of these words.
+pub(crate) fn api(text: &str, words: &[&str]) -> Result<hyper::Uri, String> {
+    let uri = url(text)?;
+    let path = uri.path().trim_end_matches('/');
+    let mut parts = path.rsplit('/').peekable();
+    // A version stands behind Discord's word.
+    let version =
+        |part: &&str| part.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let _version = parts.next_if(version);
+    if let Some(word) = parts.next().filter(|part| words.contains(part)) {
+        let fix = text.rsplit_once(&format!("/{word}")).map_or("", |(before, _)| before);
+        return Err(format!(
+            "\"{text}\" ends in what the paths of bots begin with, so that each call would have it twice; write \"{fix}\""
+        ));
+    }
+    Ok(uri)
+}
+
+/// A text that is never shown, and so must not be an empty one by accident.
+pub(crate) fn secret(value: &Value) -> Result<String, String> {
+    match text(value) {
+        Ok("") => Err("is empty; give it a text, or leave it out".to_owned()),
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) => Err("is no text; put it in quotes".to_owned()),
+    }
+}
+
+/// A folder, or a place where one can be made.
+pub(crate) fn folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.ancestors().find(|part| part.exists()) {
+        _ if text.is_empty() => Err("is empty; name a folder, or leave it out".to_owned()),
+        Some(part) if !part.is_dir() => Err(format!("\"{}\" is no folder", part.display())),
+        _ => Ok(path),
     }
 }
 

@@ -25,6 +25,7 @@ use crate::gateway::Fleets;
 use crate::governed::edge::Edge;
 use crate::proxy::budget::{Budget, Reserved};
 use crate::proxy::upstream::{Upstream, tls};
+use crate::replay::Recorder;
 use crate::{admin, config, discord};
 
 /// Of the drain's time, how much is left for answers to those that are still held.
@@ -114,6 +115,10 @@ impl Shared {
 
 /// Runs until it is told to stop.
 pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
+    if let Some(folder) = &config.record {
+        let cannot = || format!("nothing can be recorded in {} (record.dir)", folder.display());
+        Recorder::try_out(folder).with_context(cannot)?;
+    }
     let tls = tls()?;
     let threads = match config.threads {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

@@ -54,6 +54,13 @@ fn an_error_names_key_line_and_reason() {
         ("telegram.api = \"ftp://x\"", &[".toml:1", "telegram.api"]),
         ("telegram.api = \"http://user:pass@x\"", &[".toml:1", "telegram.api"]),
         ("telegram.policy = \"telegramm\"", &[".toml:1", "telegram.policy", "telegramm"]),
+        ("telegram.api = \"http://h:1/x/bot\"", &[".toml:1", "telegram.api", "write \"http://h:1/x\""]),
+        ("telegram.api = \"http://h:1/file/\"", &[".toml:1", "telegram.api", "write \"http://h:1\""]),
+        ("discord.api = \"https://h/api\"", &[".toml:1", "discord.api", "write \"https://h\""]),
+        ("discord.api = \"https://h/api/v10\"", &[".toml:1", "discord.api", "write \"https://h\""]),
+        ("admin_token = \"\"", &[".toml:1", "admin_token", "is empty"]),
+        ("record.dir = \"\"", &[".toml:1", "record.dir", "is empty"]),
+        ("record.dir = \"/dev/null/x\"", &[".toml:1", "record.dir", "\"/dev/null\" is no folder"]),
         ("log = \"loud\"", &[".toml:1", "log"]),
         ("listen = \"a\n", &[".toml:1"]),
         ("[policy.telegram.buckets.group_minute]\nwindow = \"18\"", &[".toml:2", "group_minute", "18/60s"]),
@@ -116,6 +123,35 @@ fn an_error_names_key_line_and_reason() {
     let (code, told) = check("", &[("TIDEGATE_TELEGRAM__APY", "x")]);
     assert_eq!(code, Some(2));
     assert!(told.contains("TIDEGATE_TELEGRAM__APY") && told.contains("telegram.api"), "{told}");
+}
+
+#[test]
+fn an_api_may_stand_behind_a_path() {
+    for config in
+        ["telegram.api = \"http://h/robot\"", "telegram.api = \"http://h/v1\"", "discord.api = \"http://h/x/\""]
+    {
+        assert_eq!(check(config, &[]).0, Some(0), "{config}");
+    }
+}
+
+#[test]
+fn a_list_in_the_environment_may_be_one_of_toml() {
+    for written in ["123456,77", " [\"123456\", \"77\"]"] {
+        let (code, shown) = check("", &[("TIDEGATE_BOTS", written)]);
+        assert_eq!(code, Some(0), "{shown}");
+        assert!(shown.lines().any(|line| line.starts_with("bots = [\"123456\", \"77\"]")), "{shown}");
+    }
+    let (code, told) = check("", &[("TIDEGATE_BOTS", "[\"1\"")]);
+    assert!(code == Some(2) && told.contains("TIDEGATE_BOTS") && told.contains("list"), "{told}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_told_at_the_start() {
+    let output =
+        program(&["serve"], "listen = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\nrecord.dir = \"/proc/x\"").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("/proc/x (record.dir)"));
 }
 
 #[test]

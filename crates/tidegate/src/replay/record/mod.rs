@@ -35,6 +35,14 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
+    /// Whether traces can be begun in `folder`, which is made where it is missing.
+    pub(crate) fn try_out(folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let file = folder.join(format!(".tidegate-{}", std::process::id()));
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file)?;
+        std::fs::remove_file(file)
+    }
+
     /// Begins a trace in `folder`, which is made where it is missing.
     pub(crate) fn begin(folder: &Path, name: &str, settings: &Settings, limit: SessionStartLimit) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
