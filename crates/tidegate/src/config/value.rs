@@ -101,9 +101,7 @@ pub(crate) fn api(text: &str, words: &[&str]) -> Result<hyper::Uri, String> {
     let _version = parts.next_if(version);
     if let Some(word) = parts.next().filter(|part| words.contains(part)) {
         let fix = text.rsplit_once(&format!("/{word}")).map_or("", |(before, _)| before);
-        return Err(format!(
-            "\"{text}\" ends in what the paths of bots begin with, so that each call would have it twice; write \"{fix}\""
-        ));
+        return Err(format!("write \"{fix}\": the paths of bots bring /{word} themselves"));
     }
     Ok(uri)
 }
