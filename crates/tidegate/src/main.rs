@@ -26,7 +26,7 @@ use clap::{Parser, Subcommand};
 
 use self::config::{Config, ConfigFlags};
 
-/// Half of what a call costs beyond a bare proxy was the system's allocator: docs/performance.md.
+/// With the system's a call takes a fifth more of the processor: docs/performance.md.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -6,7 +6,6 @@ use tidegate_core::{Span, identify_queue, send_queue, shard};
 
 use super::{ConfigError, Layers, texts, value};
 
-#[allow(dead_code, reason = "the Gateway proxy reads it")]
 /// How the Gateway is served and used.
 #[derive(Clone, Debug)]
 pub(crate) struct Gateway {
@@ -34,7 +33,6 @@ pub(crate) struct Gateway {
     pub(crate) hosts: Vec<String>,
 }
 
-#[allow(dead_code, reason = "the Gateway proxy reads it")]
 /// The bounds of what is kept for a RESUME.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ring {
@@ -44,7 +42,6 @@ pub(crate) struct Ring {
     pub(crate) total_bytes: usize,
 }
 
-#[allow(dead_code, reason = "the Gateway proxy reads it")]
 /// Bots that take a session from each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Takeover {

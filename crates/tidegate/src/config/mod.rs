@@ -22,8 +22,7 @@ use toml::Value;
 
 use crate::cut;
 
-#[allow(unused_imports, reason = "the Gateway proxy reads them")]
-pub(crate) use self::gateway::{Compress, Gateway, Ring, Takeover};
+pub(crate) use self::gateway::{Compress, Gateway, Ring};
 pub(crate) use self::layers::Layers;
 pub(crate) use self::reference::reference;
 pub(crate) use self::show::show;
@@ -67,7 +66,6 @@ pub(crate) struct Config {
     pub(crate) time_scale: f64,
     pub(crate) bots: Option<HashSet<String>>,
     /// The Gateway address that bots are told.
-    #[allow(dead_code, reason = "the Gateway proxy reads it")]
     pub(crate) public_url: Option<String>,
     /// Where traces of the gates are written.
     pub(crate) record: Option<PathBuf>,
@@ -112,7 +110,6 @@ pub(crate) struct Discord {
     pub(crate) api: Uri,
     pub(crate) policy: Arc<Policy>,
     pub(crate) auto_hold: Option<Span>,
-    #[allow(dead_code, reason = "the Gateway proxy reads it")]
     pub(crate) gateway: Gateway,
 }
 

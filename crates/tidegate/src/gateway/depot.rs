@@ -54,15 +54,7 @@ impl Depot {
         let bounds = Bounds { connect: config.bounds.connect_timeout, ..Bounds::default() };
         Self {
             clock,
-            times: Times {
-                detach_timeout: settings.detach_timeout.into(),
-                logout_grace: settings.logout_grace.into(),
-                place_hold: settings.place_hold.into(),
-                quiet_max: settings.quiet_max.into(),
-                takeover_most: settings.takeover.most,
-                takeover_window: settings.takeover.window.into(),
-                takeover_wait: settings.takeover.wait.into(),
-            },
+            times: Times::from(&settings),
             dialer: Dialer::new(tls, settings.hosts.clone(), compression, bounds),
             total: ring::Total::new(settings.ring.total_bytes),
             open: AtomicUsize::new(0),

@@ -12,7 +12,7 @@ use crate::gateway::parts::{Act, Attachment, Bounds, Input, Order, Ring, Session
 
 /// What HELLO says to bots.
 const INTERVAL: Span = Span::from_millis(41_250);
-const TIMES: Times = Times {
+pub(super) const TIMES: Times = Times {
     detach_timeout: Span::from_secs(60),
     logout_grace: Span::from_secs(5),
     place_hold: Span::from_secs(30),

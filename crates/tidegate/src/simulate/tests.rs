@@ -122,3 +122,9 @@ fn spans_are_told_in_the_unit_that_a_person_would_take() {
     let all = [0, 450, 9_999, 10_000, 599_000, 600_000, 35_999_000, 36_000_000, 86_400_000].map(told);
     assert_eq!(all, ["0.0 s", "0.4 s", "9.9 s", "10 s", "599 s", "10 min", "599 min", "10.0 h", "24.0 h"]);
 }
+
+#[test]
+fn simulated_sessions_have_the_programs_own_times() {
+    let config = crate::config::Config::new(&crate::config::Layers::defaults()).unwrap();
+    assert_eq!(super::guests::TIMES, crate::gateway::parts::Times::from(&config.discord.gateway));
+}

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use tidegate_core::shard::{self, StopReason, Why};
 use tidegate_core::{Span, Time};
 
+use crate::config;
 use crate::gateway::close::Close;
 use crate::gateway::ring::{Position, Replay, Ring};
 use crate::gateway::said::Identify;
 
 /// The numbers of a session. Keys under `discord.gateway`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Times {
     /// The session goes on so long without a bot.
     pub(crate) detach_timeout: Span,
@@ -24,6 +25,20 @@ pub(crate) struct Times {
     pub(crate) takeover_most: usize,
     pub(crate) takeover_window: Span,
     pub(crate) takeover_wait: Span,
+}
+
+impl From<&config::Gateway> for Times {
+    fn from(settings: &config::Gateway) -> Self {
+        Self {
+            detach_timeout: settings.detach_timeout.into(),
+            logout_grace: settings.logout_grace.into(),
+            place_hold: settings.place_hold.into(),
+            quiet_max: settings.quiet_max.into(),
+            takeover_most: settings.takeover.most,
+            takeover_window: settings.takeover.window.into(),
+            takeover_wait: settings.takeover.wait.into(),
+        }
+    }
 }
 
 /// What a session has to know of its ring.
