@@ -2,6 +2,7 @@
 //!
 //! A unit stands from its release until a period after its *answer*: between the two it may reach the platform at any
 //! moment, so only from the answer on is its age there known. One that is never answered stands [`UNANSWERED`] longer.
+#![expect(clippy::inline_always, reason = "every write takes this path, twice")]
 
 mod stamps;
 
@@ -78,7 +79,7 @@ fn moment(stamped: u32, now: Now) -> Time {
 
 impl Window {
     /// Units that stand at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count(&mut self, now: Now) -> usize {
         self.stamps.drop_while(|stamp| !after(stamp, now.stamp));
         self.stamps.len()
@@ -93,7 +94,7 @@ impl Window {
     }
 
     /// Whether `weight` more fit in at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn has_room(&mut self, now: Now, limit: Limit, weight: u32) -> bool {
         self.count(now) <= limit.units.saturating_sub(weight) as usize
     }
@@ -112,20 +113,30 @@ impl Window {
         if weight == 1 {
             self.stamps.insert(from.wrapping_add(limit.ticks));
         } else {
-            each(from, limit, weight, |unit| self.stamps.insert(unit));
+            self.release_each(from, limit, weight);
         }
     }
 
+    #[inline(never)]
+    fn release_each(&mut self, from: u32, limit: Limit, weight: u32) {
+        each(from, limit, weight, |unit| self.stamps.insert(unit));
+    }
+
     /// The units released at `released` were answered at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn answered(&mut self, released: Time, now: Now, limit: Limit, weight: u32) {
         let from = stamp(released).wrapping_add(const { ticks(UNANSWERED) });
         if weight == 1 {
             self.stamps.replace(from.wrapping_add(limit.ticks), now.stamp.wrapping_add(limit.ticks));
         } else {
-            each(from, limit, weight, |unit| _ = self.stamps.remove(unit));
-            each(now.stamp, limit, weight, |unit| self.stamps.insert(unit));
+            self.answered_each(from, now, limit, weight);
         }
+    }
+
+    #[inline(never)]
+    fn answered_each(&mut self, from: u32, now: Now, limit: Limit, weight: u32) {
+        each(from, limit, weight, |unit| _ = self.stamps.remove(unit));
+        each(now.stamp, limit, weight, |unit| self.stamps.insert(unit));
     }
 
     /// The units released at `released` were not used after all.

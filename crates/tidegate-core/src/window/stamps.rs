@@ -1,4 +1,5 @@
 //! A sorted list of stamps that is added to at its end and shrinks from its front.
+#![expect(clippy::inline_always, reason = "every write takes this path, twice")]
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,7 +23,9 @@ pub(super) struct Stamps {
 #[derive(Clone, Debug)]
 enum List {
     Few([u32; FEW]),
-    Many(Vec<u32>),
+    /// And where the one stood that was put in for another the last: answers come nearly in the order of their releases,
+    /// so the next to make room stands near there.
+    Many(Vec<u32>, usize),
 }
 
 impl Default for Stamps {
@@ -34,7 +37,7 @@ impl Default for Stamps {
 impl FromIterator<u32> for Stamps {
     fn from_iter<I: IntoIterator<Item = u32>>(stamps: I) -> Self {
         let list: Vec<u32> = stamps.into_iter().collect();
-        Self { first: 0, end: narrow(list.len()), list: List::Many(list) }
+        Self { first: 0, end: narrow(list.len()), list: List::Many(list, 0) }
     }
 }
 
@@ -43,7 +46,7 @@ impl List {
     fn as_slice(&self) -> &[u32] {
         match self {
             Self::Few(list) => list,
-            Self::Many(list) => list,
+            Self::Many(list, _) => list,
         }
     }
 
@@ -51,7 +54,7 @@ impl List {
     fn as_mut_slice(&mut self) -> &mut [u32] {
         match self {
             Self::Few(list) => list,
-            Self::Many(list) => list,
+            Self::Many(list, _) => list,
         }
     }
 }
@@ -73,15 +76,14 @@ impl Stamps {
     }
 
     /// Drops those at the front that have lapsed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn drop_while(&mut self, lapsed: impl Fn(u32) -> bool) {
-        let before = self.first;
-        let list = self.list.as_slice();
-        while self.first < self.end && list.get(self.first as usize).is_some_and(|stamp| lapsed(*stamp)) {
-            self.first += 1;
-        }
-        if self.first == self.end && before < self.end {
-            self.emptied();
+        let lapsed = self.as_slice().iter().take_while(|stamp| lapsed(**stamp)).count();
+        if lapsed > 0 {
+            self.first += narrow(lapsed);
+            if self.first == self.end {
+                self.emptied();
+            }
         }
     }
 
@@ -117,13 +119,13 @@ impl Stamps {
         match &mut self.list {
             List::Few(list) if standing.start > 0 => list.copy_within(standing.clone(), 0),
             // Not for a few: a window that is full all the time would be moved at each release.
-            List::Many(list) if standing.start > list.len() / 4 => list.copy_within(standing.clone(), 0),
+            List::Many(list, _) if standing.start > list.len() / 4 => list.copy_within(standing.clone(), 0),
             list => {
                 let mut longer = vec![0; standing.len() + standing.len() / 2 + FEW];
                 for (to, from) in longer.iter_mut().zip(list.as_slice().get(standing.clone()).unwrap_or_default()) {
                     *to = *from;
                 }
-                *list = List::Many(longer);
+                *list = List::Many(longer, 0);
             }
         }
         (self.first, self.end) = (0, narrow(standing.len()));
@@ -139,16 +141,47 @@ impl Stamps {
     }
 
     /// Puts one in for another; in all the same where that one is not in.
+    #[inline(always)]
     pub(super) fn replace(&mut self, old: u32, new: u32) {
-        let list = self.as_mut_slice();
-        let at = place(list, old);
-        if list.get(at) == Some(&old) && !after(new, old) {
-            list[at] = new;
-            sink(&mut list[..=at]);
-        } else {
-            self.remove(old);
-            self.insert(new);
+        match self.find(old) {
+            Some(at) if !after(new, old) => {
+                let first = self.first as usize;
+                let list = self.list.as_mut_slice();
+                list[at] = new;
+                if at > first && after(list[at - 1], new) {
+                    sink(&mut list[first..=at]);
+                }
+                if let List::Many(_, last) = &mut self.list {
+                    *last = at;
+                }
+            }
+            _ => self.put_for(old, new),
         }
+    }
+
+    #[inline(never)]
+    fn put_for(&mut self, old: u32, new: u32) {
+        self.remove(old);
+        self.insert(new);
+    }
+
+    /// Where one of these stands in the whole list, if one is in.
+    #[inline]
+    fn find(&self, stamp: u32) -> Option<usize> {
+        let standing = self.as_slice();
+        let first = self.first as usize;
+        // The only one in flight is the last.
+        if standing.last() == Some(&stamp) {
+            return Some(first + standing.len() - 1);
+        }
+        if let List::Many(list, last) = &self.list
+            && (first..self.end as usize).contains(&(last + 1))
+            && list.get(last + 1) == Some(&stamp)
+        {
+            return Some(last + 1);
+        }
+        let at = place(standing, stamp);
+        (standing.get(at) == Some(&stamp)).then_some(first + at)
     }
 }
 
@@ -181,3 +214,7 @@ fn sink(list: &mut [u32]) {
 fn narrow(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(0)
 }
+
+#[cfg(test)]
+#[path = "stamps_tests.rs"]
+mod tests;
