@@ -72,13 +72,16 @@ impl<T> Arena<T> {
     }
 
     pub(crate) fn remove(&mut self, key: u32) -> Option<T> {
-        let free = self.chunks.get(at_chunk(key))?.free;
-        let slot = self.chunks[at_chunk(key)].slots.get_mut(within(key))?;
+        let chunk = self.chunks.get_mut(at_chunk(key))?;
+        let slot = chunk.slots.get_mut(within(key))?;
         if matches!(slot, Slot::Free(_)) {
             return None;
         }
-        let Slot::Full(value) = core::mem::replace(slot, Slot::Free(free)) else { return None };
-        self.freed(key);
+        let Slot::Full(value) = core::mem::replace(slot, Slot::Free(chunk.free)) else { return None };
+        self.len -= 1;
+        if chunk.freed(key) {
+            self.open.push(key / CHUNK);
+        }
         Some(value)
     }
 
@@ -87,26 +90,12 @@ impl<T> Arena<T> {
     pub(crate) fn discard(&mut self, key: u32) {
         let Some(chunk) = self.chunks.get_mut(at_chunk(key)) else { return };
         let free = chunk.free;
-        if let Some(slot) = chunk.slots.get_mut(within(key))
-            && matches!(slot, Slot::Full(_))
-        {
+        if let Some(slot @ Slot::Full(_)) = chunk.slots.get_mut(within(key)) {
             *slot = Slot::Free(free);
-            self.freed(key);
-        }
-    }
-
-    #[inline]
-    fn freed(&mut self, key: u32) {
-        let chunk = &mut self.chunks[at_chunk(key)];
-        chunk.free = u16::try_from(within(key)).unwrap_or(NONE);
-        chunk.live -= 1;
-        self.len -= 1;
-        if chunk.live == 0 {
-            chunk.empty();
-        }
-        if !chunk.listed {
-            chunk.listed = true;
-            self.open.push(key / CHUNK);
+            self.len -= 1;
+            if chunk.freed(key) {
+                self.open.push(key / CHUNK);
+            }
         }
     }
 
@@ -141,6 +130,17 @@ impl<T> Arena<T> {
 }
 
 impl<T> Chunk<T> {
+    /// One of its slots is free from now on; whether it is to be listed for that.
+    #[inline]
+    fn freed(&mut self, key: u32) -> bool {
+        self.free = u16::try_from(within(key)).unwrap_or(NONE);
+        self.live -= 1;
+        if self.live == 0 {
+            self.empty();
+        }
+        !core::mem::replace(&mut self.listed, true)
+    }
+
     /// An empty chunk gives its memory back.
     fn empty(&mut self) {
         self.free = NONE;

@@ -20,6 +20,7 @@ mod key;
 pub mod policy;
 pub mod send_queue;
 pub mod shard;
+mod table;
 mod time;
 mod window;
 

@@ -135,14 +135,15 @@ impl State {
                 return false;
             }
         }
-        let (peer, new) = self.peers.find_or_insert(&key);
+        // An inline message is its own peer.
+        let own_peer = matches!(key, Peer::Inline(_));
+        let (peer, new) = self.peers.find_or_insert(key);
         if new {
             let next = self.now + Span::from_secs(1);
             self.watch(peer, next);
         }
         let deletes = write.message.filter(|_| rules.policy.deletes.contains(&write.method));
-        if matches!(key, Peer::Inline(_)) {
-            // An inline message is its own peer.
+        if own_peer {
             write.message.get_or_insert(MessageKey(0));
         }
         let row = write.row;

@@ -30,22 +30,27 @@ const DEFERRALS: usize = 4_096;
 
 impl State {
     pub(super) fn done(&mut self, rules: &Rules, ticket: Ticket, result: Answer) {
-        let flying = self.tickets.get(ticket).filter(|id| self.writes[*id].flying_since().is_some());
-        if let Some(id) = flying {
+        if let Some(id) = self.tickets.get(ticket) {
             self.answered(rules, id, result);
         }
     }
 
-    /// A write in flight was answered.
+    /// A write was answered, which says nothing of one that is not in flight.
+    #[inline]
     pub(super) fn answered(&mut self, rules: &Rules, id: u32, result: Answer) {
         let ended = match result {
             Answer::Ok => Some(Counted::Delivered),
             Answer::Permanent => Some(Counted::Failed),
             Answer::Transient => None,
         };
-        let landed = self.land(rules, id, ended);
+        let mut purse = self.purse(id);
+        let Some(landed) = purse.land(rules, ended) else { return };
         if rules.learns {
-            self.remember_ended(rules, id, landed.since);
+            purse.route_ended(rules);
+            self.remember_ended(&landed);
+        }
+        if landed.linked {
+            self.unlink(id);
         }
         if landed.cools {
             self.settle_probe(id, result);
@@ -54,7 +59,7 @@ impl State {
             self.remember_final(rules, id);
         }
         if ended.is_some() {
-            self.end(id);
+            self.forget_write(id, landed.ticket);
         } else {
             self.failed_once(rules, id);
         }
@@ -64,27 +69,11 @@ impl State {
     }
 
     /// What an answer teaches may be told after how it ended.
-    fn remember_ended(&mut self, rules: &Rules, id: u32, since: Time) {
+    fn remember_ended(&mut self, landed: &Landed) {
         if self.ended.len() >= ENDED {
             self.ended.pop_front();
         }
-        let write = &self.writes[id];
-        self.ended.push_back((write.ticket, (write.peer, write.method, since)));
-        let (peer, method) = (write.peer, write.method);
-        let of_route = rules.plan(write.row).of_route;
-        if let Some(peer) = self.peers.get_mut(peer).filter(|_| of_route) {
-            peer.learned_mut(method).ended();
-        }
-    }
-
-    /// Takes a write out of the air.
-    #[inline]
-    fn land(&mut self, rules: &Rules, id: u32, ended: Option<Counted>) -> Landed {
-        let landed = self.purse(id).land(rules, ended);
-        if landed.linked {
-            self.unlink(id);
-        }
-        landed
+        self.ended.push_back((landed.ticket, (landed.peer, landed.method, landed.since)));
     }
 
     #[inline(never)]
@@ -199,7 +188,9 @@ impl State {
         let flying = self.tickets.get(ticket).filter(|id| self.writes[*id].flying_since().is_some());
         let Some(id) = flying else { return };
         let until = self.now + retry_after.unwrap_or(rules.policy.default_retry) + rules.policy.margin;
-        self.land(rules, id, None);
+        if self.purse(id).land(rules, None).is_some_and(|landed| landed.linked) {
+            self.unlink(id);
+        }
         self.settle_probe(id, Answer::Transient);
         let peer = self.writes[id].peer;
         let key =

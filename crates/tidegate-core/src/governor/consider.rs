@@ -1,4 +1,5 @@
 //! Whether one write that nothing stands before can go now, and if not, why and until when.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
 use super::io::{Class, DropReason};
 use super::plan::Rules;
@@ -154,7 +155,7 @@ impl State {
 }
 
 /// The window that this edit's previews are spread over, where they are.
-#[inline]
+#[inline(always)]
 pub(super) fn spread_window(rules: &Rules, write: &WriteState) -> Option<(usize, Limit)> {
     if write.class == Class::Interactive || write.paced != Paced::Fully {
         return None;

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::io::{Answer, Scope};
-use super::peers::PeerState;
+use super::peer::PeerState;
 use super::plan::Rules;
 use super::state::State;
 use super::store::Store;
@@ -166,7 +166,7 @@ impl State {
     /// The peer's place; made where it is not known.
     pub(super) fn peer(&mut self, key: &Peer) -> u32 {
         let key = self.moved.get(key).cloned().unwrap_or_else(|| key.clone());
-        let (at, new) = self.peers.find_or_insert(&key);
+        let (at, new) = self.peers.find_or_insert(key);
         if new {
             let soon = super::state::soon(self.now);
             self.watch(at, soon);

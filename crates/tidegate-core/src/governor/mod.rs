@@ -22,6 +22,7 @@ mod io;
 mod memory;
 mod merge;
 mod migrate;
+mod peer;
 mod peers;
 mod plan;
 mod pump;

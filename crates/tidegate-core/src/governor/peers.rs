@@ -1,231 +1,73 @@
 //! The peers that are not as new, by key.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
-use super::write::NONE;
+use super::peer::PeerState;
 use crate::arena::Arena;
-use crate::bucket::Token;
-use crate::cooldown::Cooldown;
-use crate::discord::Learned;
-use crate::key::{MessageKey, MethodKey, Peer};
-use crate::policy::BucketId;
-use crate::time::Time;
-use crate::window::Window;
-
-/// Routes of one peer whose buckets are remembered at once.
-const ROUTES: usize = 128;
+use crate::key::Peer;
+use crate::table::{Entry, Table};
 
 /// Submaps, so that no growth moves more than a sixty-fourth at once.
 const SHARDS: usize = 64;
-
-/// One peer, in three cache lines. Its first token bucket and first window stand here, all that few peers need in
-/// [`Extra`].
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(super) struct PeerState {
-    pub(super) key: Peer,
-    token: Token,
-    pub(super) extra: Option<Box<Extra>>,
-    /// When its line wants to be looked at.
-    pub(super) wake: Time,
-    /// The first of its writes in flight.
-    pub(super) flying: u32,
-    pub(super) booked: u32,
-    /// Held and booked writes, the next to go first.
-    pub(super) line: Vec<u32>,
-    window: Window,
-    /// The mark of the wheel's slot that it stands in.
-    pub(super) watched: u32,
-    /// It stands in the work list.
-    pub(super) queued: bool,
-    /// Something made its waits longer: they are to be measured again.
-    pub(super) grown: bool,
-}
-
-/// What few peers have.
-#[derive(Debug, Default)]
-pub(super) struct Extra {
-    tokens: Vec<Token>,
-    windows: Vec<Window>,
-    /// Token buckets of topics, messages and methods that are not full.
-    pub(super) keyed: Vec<(BucketId, u64, Token)>,
-    pub(super) cooldown: Option<Cooldown>,
-    pub(super) method_cooldowns: Vec<(MethodKey, Cooldown)>,
-    /// Releases of the last edits, the latest last.
-    pub(super) edits: Vec<Time>,
-    /// Releases of settled edits that the spread would have kept back.
-    pub(super) quiet: Vec<Time>,
-    /// Releases without a token by a row's `pass_limit`.
-    pub(super) passes: Vec<Time>,
-    /// Messages whose named final was delivered, and until when that counts.
-    pub(super) finals: Vec<(MessageKey, Time)>,
-    /// The last release of a cell with a spacing.
-    pub(super) spaced: Option<Time>,
-    /// What the platform's answers told of the peer's routes.
-    pub(super) learned: Vec<(MethodKey, Learned)>,
-    /// Messages that are being streamed, and when the last edit of each was asked for.
-    pub(super) streams: Vec<(MessageKey, Time)>,
-    /// Messages of which an edit was delivered, the latest last.
-    pub(super) known: Vec<MessageKey>,
-    /// When the last of these memories ends.
-    pub(super) remembers_until: Time,
-}
-
-impl PeerState {
-    fn new(key: Peer) -> Self {
-        Self {
-            key,
-            token: Token::default(),
-            window: Window::default(),
-            line: Vec::new(),
-            extra: None,
-            flying: NONE,
-            booked: 0,
-            wake: Time::NEVER,
-            queued: false,
-            grown: false,
-            watched: 0,
-        }
-    }
-
-    /// Its writes that are held.
-    pub(super) fn held(&self) -> usize {
-        self.line.len() - self.booked as usize
-    }
-
-    pub(super) fn extra(&mut self) -> &mut Extra {
-        self.extra.get_or_insert_with(Box::default)
-    }
-
-    #[inline]
-    pub(super) fn token(&self, at: usize) -> Token {
-        match at.checked_sub(1) {
-            None => self.token,
-            Some(at) => self.extra.as_ref().and_then(|extra| extra.tokens.get(at)).copied().unwrap_or_default(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn token_mut(&mut self, at: usize) -> &mut Token {
-        match at.checked_sub(1) {
-            None => &mut self.token,
-            Some(at) => nth(&mut self.extra().tokens, at),
-        }
-    }
-
-    #[inline]
-    pub(super) fn window_mut(&mut self, at: usize) -> &mut Window {
-        match at.checked_sub(1) {
-            None => &mut self.window,
-            Some(at) => nth(&mut self.extra().windows, at),
-        }
-    }
-
-    /// What is known of a route's bucket.
-    pub(super) fn learned(&self, method: MethodKey) -> Learned {
-        let extra = self.extra.iter().flat_map(|extra| &extra.learned);
-        extra.into_iter().find(|(other, _)| *other == method).map(|(_, learned)| *learned).unwrap_or_default()
-    }
-
-    /// The same, to be changed. Past a bound the one that was used the longest ago makes room.
-    pub(super) fn learned_mut(&mut self, method: MethodKey) -> &mut Learned {
-        let list = &mut self.extra().learned;
-        let at = list.iter().position(|(other, _)| *other == method).unwrap_or_else(|| {
-            if list.len() >= ROUTES {
-                let oldest = list.iter().enumerate().min_by_key(|(_, (_, learned))| learned.forgets_at());
-                let oldest = oldest.map_or(0, |(at, _)| at);
-                list.swap_remove(oldest);
-            }
-            if list.is_empty() {
-                // Most channels are called by one route alone.
-                list.reserve_exact(1);
-            }
-            list.push((method, Learned::default()));
-            list.len() - 1
-        });
-        &mut list[at].1
-    }
-
-    #[inline]
-    pub(super) fn cooldown(&self) -> Option<Cooldown> {
-        self.extra.as_ref().and_then(|extra| extra.cooldown)
-    }
-
-    pub(super) fn method_cooldown(&self, method: MethodKey) -> Option<Cooldown> {
-        let extra = self.extra.as_ref()?;
-        extra.method_cooldowns.iter().find(|(other, _)| *other == method).map(|(_, cooldown)| *cooldown)
-    }
-
-    /// All its buckets as a new one's.
-    pub(super) fn renew(&mut self) {
-        self.token = Token::default();
-        self.window = Window::default();
-        if let Some(extra) = &mut self.extra {
-            extra.tokens.clear();
-            extra.windows.clear();
-            extra.keyed.clear();
-        }
-    }
-
-    /// Nothing stands in its windows any more.
-    pub(super) fn clear_windows(&mut self) {
-        self.window = Window::default();
-        if let Some(extra) = &mut self.extra {
-            extra.windows.clear();
-        }
-    }
-
-    /// When it will be as a new one would be; never while something of it waits or flies.
-    pub(super) fn fresh_at(&mut self, now: Time) -> Time {
-        if !self.line.is_empty() || self.flying != NONE {
-            return Time::NEVER;
-        }
-        let mut at = self.token.full_at().max(self.window.empty_at(now));
-        if let Some(extra) = &mut self.extra {
-            for token in extra.tokens.iter().chain(extra.keyed.iter().map(|(_, _, token)| token)) {
-                at = at.max(token.full_at());
-            }
-            for window in &mut extra.windows {
-                at = at.max(window.empty_at(now));
-            }
-            let cooldowns = extra.cooldown.iter().chain(extra.method_cooldowns.iter().map(|(_, cooldown)| cooldown));
-            for cooldown in cooldowns {
-                at = at.max(cooldown.until().unwrap_or(now));
-            }
-            for (_, learned) in &extra.learned {
-                at = at.max(learned.forgets_at());
-            }
-            at = at.max(extra.remembers_until);
-        }
-        at
-    }
-}
-
-fn nth<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
-    if list.len() <= at {
-        list.resize_with(at + 1, T::default);
-    }
-    &mut list[at]
-}
+/// A submap with no more places than this keeps them.
+const KEPT: usize = 64;
 
 /// All peers.
 #[derive(Debug)]
 pub(super) struct Peers {
     arena: Arena<PeerState>,
-    shards: Vec<HashTable<u32>>,
+    shards: Vec<Table<Mark>>,
     hasher: FixedState,
+}
+
+/// Where a peer stands, and above that some of its hash: of two hundred others that are looked at, one is taken for it
+/// until their keys are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark(u32);
+
+impl Mark {
+    /// Sixteen million peers: they are far fewer.
+    const BITS: u32 = 24;
+    const PLACE: u32 = (1 << Self::BITS) - 1;
+
+    fn new(hash: u64, at: u32) -> Self {
+        Self(Self::upper(hash) | (at & Self::PLACE))
+    }
+
+    /// Other bits of the hash than those that say where it stands in a submap, and in which.
+    #[expect(clippy::cast_possible_truncation, reason = "some bits are meant")]
+    fn upper(hash: u64) -> u32 {
+        hash as u32 & !Self::PLACE
+    }
+
+    #[inline]
+    fn may_be(self, hash: u64) -> bool {
+        (self.0 ^ Self::upper(hash)) >> Self::BITS == 0
+    }
+
+    fn peer(self) -> u32 {
+        self.0 & Self::PLACE
+    }
+}
+
+impl Entry for Mark {
+    const FREE: Self = Self(u32::MAX);
+
+    #[inline]
+    fn is_free(self) -> bool {
+        self == Self::FREE
+    }
 }
 
 impl Peers {
     pub(super) fn new() -> Self {
         Self {
             arena: Arena::default(),
-            shards: (0..SHARDS).map(|_| HashTable::new()).collect(),
+            shards: (0..SHARDS).map(|_| Table::new()).collect(),
             hasher: FixedState::with_seed(0x7469_6465),
         }
     }
@@ -236,38 +78,41 @@ impl Peers {
 
     #[inline]
     pub(super) fn find(&self, key: &Peer) -> Option<u32> {
-        let hash = hash(&self.hasher, key);
-        self.shards[shard(hash)].find(hash, |&at| self.arena[at].key == *key).copied()
+        self.find_hashed(hash(&self.hasher, key), key)
+    }
+
+    #[inline(always)]
+    fn find_hashed(&self, hash: u64, key: &Peer) -> Option<u32> {
+        let is = |mark: Mark| mark.may_be(hash) && self.arena.get(mark.peer()).is_some_and(|peer| peer.key == *key);
+        self.shards[shard(hash)].find(hash, is).map(Mark::peer)
     }
 
     /// The peer's place, and whether it was made just now.
-    #[inline]
-    pub(super) fn find_or_insert(&mut self, key: &Peer) -> (u32, bool) {
-        match self.find(key) {
+    #[inline(always)]
+    pub(super) fn find_or_insert(&mut self, key: Peer) -> (u32, bool) {
+        let hash = hash(&self.hasher, &key);
+        match self.find_hashed(hash, &key) {
             Some(at) => (at, false),
-            None => (self.insert(key.clone()), true),
+            None => (self.insert(hash, key), true),
         }
     }
 
-    fn insert(&mut self, key: Peer) -> u32 {
-        let hasher = &self.hasher;
-        let key_hash = hash(hasher, &key);
+    #[inline(never)]
+    fn insert(&mut self, key_hash: u64, key: Peer) -> u32 {
         let at = self.arena.insert(PeerState::new(key));
-        let arena = &self.arena;
-        self.shards[shard(key_hash)].insert_unique(key_hash, at, |&at| hash(hasher, &arena[at].key));
+        let (arena, hasher) = (&self.arena, &self.hasher);
+        let mark = Mark::new(key_hash, at);
+        self.shards[shard(key_hash)].insert(key_hash, mark, |mark| hash(hasher, &arena[mark.peer()].key));
         at
     }
 
     pub(super) fn remove(&mut self, at: u32) -> Option<PeerState> {
         let (arena, hasher) = (&self.arena, &self.hasher);
         let key_hash = hash(hasher, &arena.get(at)?.key);
+        let hash_of = |mark: Mark| hash(hasher, &arena[mark.peer()].key);
         let table = &mut self.shards[shard(key_hash)];
-        if let Ok(entry) = table.find_entry(key_hash, |&other| other == at) {
-            entry.remove();
-        }
-        if table.capacity() > 64 && table.len() < table.capacity() / 4 {
-            table.shrink_to(table.len() * 2, |&at| hash(hasher, &arena[at].key));
-        }
+        table.remove(key_hash, |mark| mark == Mark::new(key_hash, at), hash_of);
+        table.shrink(KEPT, hash_of);
         self.arena.remove(at)
     }
 
@@ -299,9 +144,10 @@ fn hash(hasher: &FixedState, key: &Peer) -> u64 {
     }
 }
 
-/// The table uses the low and the top bits of a hash.
+/// By the lowest bits: a table uses the upper ones.
+#[expect(clippy::cast_possible_truncation, reason = "there are few")]
 fn shard(hash: u64) -> usize {
-    (hash >> 40) as usize % SHARDS
+    (hash % SHARDS as u64) as usize
 }
 
 impl core::ops::Index<u32> for Peers {
@@ -316,68 +162,5 @@ impl core::ops::IndexMut<u32> for Peers {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut PeerState {
         &mut self.arena[at]
-    }
-}
-
-impl PeerState {
-    /// Takes over all that is known of the same peer under another name.
-    pub(super) fn absorb(&mut self, mut other: Self, now: Time) {
-        self.token = self.token.emptier(other.token);
-        self.window.unite(&mut other.window, now);
-        let Some(theirs) = other.extra.take() else { return };
-        let Extra {
-            tokens,
-            windows,
-            keyed,
-            cooldown,
-            method_cooldowns,
-            edits,
-            quiet,
-            passes,
-            finals,
-            spaced,
-            learned,
-            streams,
-            known,
-            remembers_until,
-        } = *theirs;
-        for (at, token) in tokens.into_iter().enumerate() {
-            let mine = self.token_mut(at + 1);
-            *mine = mine.emptier(token);
-        }
-        for (at, mut window) in windows.into_iter().enumerate() {
-            self.window_mut(at + 1).unite(&mut window, now);
-        }
-        let extra = self.extra();
-        for (bucket, key, token) in keyed {
-            match extra.keyed.iter_mut().find(|(id, other, _)| *id == bucket && *other == key) {
-                Some((_, _, mine)) => *mine = mine.emptier(token),
-                None => extra.keyed.push((bucket, key, token)),
-            }
-        }
-        extra.cooldown = later(extra.cooldown, cooldown);
-        for (method, cooldown) in method_cooldowns {
-            match extra.method_cooldowns.iter_mut().find(|(other, _)| *other == method) {
-                Some((_, mine)) => *mine = mine.later(cooldown),
-                None => extra.method_cooldowns.push((method, cooldown)),
-            }
-        }
-        for (mine, theirs) in [(&mut extra.edits, edits), (&mut extra.quiet, quiet), (&mut extra.passes, passes)] {
-            mine.extend(theirs);
-            mine.sort_unstable();
-        }
-        extra.finals.extend(finals);
-        extra.learned.extend(learned);
-        extra.known.extend(known);
-        extra.streams.extend(streams);
-        extra.spaced = extra.spaced.max(spaced);
-        extra.remembers_until = extra.remembers_until.max(remembers_until);
-    }
-}
-
-fn later(a: Option<Cooldown>, b: Option<Cooldown>) -> Option<Cooldown> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.later(b)),
-        (one, None) | (None, one) => one,
     }
 }

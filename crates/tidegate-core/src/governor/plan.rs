@@ -1,4 +1,5 @@
 //! What the engine derives from a policy once, so that a decision does not.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
 use alloc::vec::Vec;
 
@@ -117,7 +118,7 @@ impl Rules {
     }
 
     /// The buckets that a write takes from.
-    #[inline]
+    #[inline(always)]
     pub(super) fn buckets_of(&self, write: &WriteState) -> &[Bucket] {
         match write.paced {
             Paced::Fully => &self.plan(write.row).takes[write.reach as usize],

@@ -1,4 +1,5 @@
 //! Looking at a peer's line, and letting go what can go.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
 use super::consider::{Go, How, Verdict};
 use super::counters::Counted;
@@ -188,7 +189,7 @@ impl State {
     }
 
     /// All that follows from its going.
-    #[inline]
+    #[inline(always)]
     pub(super) fn follow(&mut self, rules: &Rules, id: u32, go: Go, gone: Gone) {
         if gone.next != NONE {
             self.writes[gone.next].previous = id;

@@ -5,8 +5,8 @@ use alloc::collections::VecDeque;
 
 use super::consider::How;
 use super::counters::Counted;
-use super::io::{Outcome, Output};
-use super::peers::PeerState;
+use super::io::{Outcome, Output, Ticket};
+use super::peer::PeerState;
 use super::plan::Rules;
 use super::rings::Bot;
 use super::store::{Bucket, By, Store};
@@ -71,6 +71,8 @@ pub(super) struct Gone {
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each asks for one thing to be looked at")]
 pub(super) struct Landed {
+    pub(super) ticket: Ticket,
+    pub(super) method: MethodKey,
     pub(super) since: Time,
     pub(super) peer: u32,
     /// It flew beside others.
@@ -84,7 +86,7 @@ pub(super) struct Landed {
 
 impl Purse<'_> {
     /// Takes from all buckets of the write, or only stands in its windows where `charge` is not set.
-    #[inline]
+    #[inline(always)]
     pub(super) fn charge(&mut self, rules: &Rules, charge: bool) {
         for bucket in rules.buckets_of(self.write) {
             self.take(bucket, charge);
@@ -156,10 +158,11 @@ impl Purse<'_> {
         Gone { next, remembers: plan.remembers, merges, cools: self.cools }
     }
 
-    /// The write was answered, for good where it counts as something: from now on its units lapse.
+    /// The write was answered, for good where it counts as something: from now on its units lapse. Nothing where it was
+    /// not in flight.
     #[inline(always)]
-    pub(super) fn land(&mut self, rules: &Rules, ended: Option<Counted>) -> Landed {
-        let since = self.write.flying_since().unwrap_or(self.now);
+    pub(super) fn land(&mut self, rules: &Rules, ended: Option<Counted>) -> Option<Landed> {
+        let since = self.write.flying_since()?;
         let charged = if rules.learns { self.write.charged } else { 0 };
         for bucket in rules.buckets_in(self.write.stamped | charged) {
             self.lapse(bucket, since);
@@ -178,8 +181,17 @@ impl Purse<'_> {
             }
             waited_for = !peer.line.is_empty();
         }
-        let (peer, of_message) = (self.write.peer, self.write.message.is_some());
-        Landed { since, peer, linked, waited_for, of_message, cools: self.cools }
+        let (ticket, method, peer) = (self.write.ticket, self.write.method, self.write.peer);
+        let of_message = self.write.message.is_some();
+        Some(Landed { ticket, method, since, peer, linked, waited_for, of_message, cools: self.cools })
+    }
+
+    /// The write's route has been answered once.
+    #[inline]
+    pub(super) fn route_ended(&mut self, rules: &Rules) {
+        if let Some(peer) = self.peer.as_deref_mut().filter(|_| rules.plan(self.write.row).of_route) {
+            peer.learned_mut(self.write.method).ended();
+        }
     }
 
     /// The state of a bucket.
@@ -248,7 +260,7 @@ impl Purse<'_> {
     }
 
     /// From now on its units in the window lapse. Asked of what it stands in or took from.
-    #[inline]
+    #[inline(always)]
     fn lapse(&mut self, bucket: &Bucket, since: Time) {
         let (tick, weight) = (self.tick, bucket.weight(self.write.weight));
         match self.kept(&bucket.store) {

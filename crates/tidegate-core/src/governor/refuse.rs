@@ -131,7 +131,12 @@ impl State {
     pub(super) fn end(&mut self, id: u32) {
         let Some(write) = self.writes.get(id) else { return };
         debug_assert!(write.next == NONE && write.previous == NONE, "it is still in flight");
-        self.tickets.remove(write.ticket);
+        self.forget_write(id, write.ticket);
+    }
+
+    #[inline]
+    pub(super) fn forget_write(&mut self, id: u32, ticket: Ticket) {
+        self.tickets.remove(ticket);
         self.writes.discard(id);
     }
 }

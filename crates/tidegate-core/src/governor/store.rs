@@ -11,6 +11,8 @@ use crate::window::Limit;
 pub(super) struct Bucket {
     pub(super) store: Store,
     pub(super) id: BucketId,
+    /// The id as a bit.
+    bit: u32,
     applies: Applies,
     by_items: bool,
     pub(super) pass_after: Option<Span>,
@@ -52,6 +54,7 @@ impl Bucket {
         Self {
             store: Store::new(def, places),
             id,
+            bit: 1 << id.0,
             applies: def.applies,
             by_items: def.by_items,
             pass_after: def.pass_after,
@@ -59,8 +62,9 @@ impl Bucket {
         }
     }
 
+    #[inline]
     pub(super) fn bit(&self) -> u32 {
-        1 << self.id.0
+        self.bit
     }
 
     #[inline]

@@ -1,11 +1,12 @@
 //! Counting what happens to writes, of the whole governor and of each peer for the next summary.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::counters::{Counted, Counters};
 use super::io::Summary;
-use super::peers::PeerState;
+use super::peer::PeerState;
 use super::plan::Rules;
 use super::write::WriteState;
 use crate::key::Peer;
@@ -28,7 +29,7 @@ impl Tally {
     }
 
     /// One more of each for a write.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count<const N: usize>(
         &mut self,
         rules: &Rules,

@@ -1,52 +1,63 @@
 //! The callers' numbers of writes that are held or in flight.
 
-use core::hash::BuildHasher;
-
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-
 use super::io::Ticket;
+use super::write::NONE;
+use crate::table::{Entry, Table};
 
-/// A table with no more room than this keeps it.
+/// A table with no more places than this keeps them.
 const KEPT: usize = 1_024;
 
 /// Where each ticket's write stands.
 #[derive(Debug)]
 pub(super) struct Tickets {
-    table: HashTable<(Ticket, u32)>,
-    hasher: FixedState,
+    table: Table<Place>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    ticket: Ticket,
+    /// [`NONE`] where no ticket stands.
+    write: u32,
+}
+
+impl Entry for Place {
+    const FREE: Self = Self { ticket: Ticket(0), write: NONE };
+
+    #[inline]
+    fn is_free(self) -> bool {
+        self.write == NONE
+    }
 }
 
 impl Tickets {
     pub(super) fn new() -> Self {
-        Self { table: HashTable::new(), hasher: FixedState::with_seed(3) }
+        Self { table: Table::new() }
     }
 
     #[inline]
     pub(super) fn get(&self, ticket: Ticket) -> Option<u32> {
-        let found = self.table.find(self.hasher.hash_one(ticket.0), |(other, _)| *other == ticket);
-        found.map(|(_, id)| *id)
+        self.table.find(hash(ticket), |place| place.ticket == ticket).map(|place| place.write)
     }
 
     /// Adds one that is not in.
     #[inline]
-    pub(super) fn add(&mut self, ticket: Ticket, id: u32) {
-        let hasher = &self.hasher;
-        self.table.insert_unique(hasher.hash_one(ticket.0), (ticket, id), |(other, _)| hasher.hash_one(other.0));
+    pub(super) fn add(&mut self, ticket: Ticket, write: u32) {
+        self.table.insert(hash(ticket), Place { ticket, write }, |place| hash(place.ticket));
     }
 
     #[inline]
     pub(super) fn remove(&mut self, ticket: Ticket) {
-        if let Ok(entry) = self.table.find_entry(self.hasher.hash_one(ticket.0), |(other, _)| *other == ticket) {
-            entry.remove();
-        }
+        self.table.remove(hash(ticket), |place| place.ticket == ticket, |place| hash(place.ticket));
     }
 
     /// Gives memory back that a rush took.
     pub(super) fn shrink(&mut self) {
-        if self.table.capacity() > KEPT && self.table.len() < self.table.capacity() / 4 {
-            let hasher = &self.hasher;
-            self.table.shrink_to(2 * self.table.len(), |(other, _)| hasher.hash_one(other.0));
-        }
+        self.table.shrink(KEPT, |place| hash(place.ticket));
     }
+}
+
+/// Numbers that follow one another stand far apart: multiples of the golden ratio.
+#[inline]
+fn hash(ticket: Ticket) -> u64 {
+    ticket.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
