@@ -2,6 +2,7 @@
 //! place after that.
 //!
 //! One cache line tells of nearly every entry; a table that keeps marks apart from its entries needs two.
+#![expect(clippy::inline_always, reason = "every write takes this path, several times")]
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -40,7 +41,7 @@ impl<E: Entry> Table<E> {
         self.place(hash, is).map(|(_, entry)| entry)
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&self, hash: u64, is: impl Fn(E) -> bool) -> Option<(usize, E)> {
         let mut at = self.home(hash);
         loop {

@@ -5,8 +5,7 @@ use alloc::boxed::Box;
 use super::consider::{Go, How, Verdict};
 use super::counters::Counted;
 use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
-use super::plan::{Reach, Rules};
-use super::pump::next_row;
+use super::plan::{Plan, Reach, Rules};
 use super::state::State;
 use super::write::{NONE, Paced, Stage, WriteState};
 use super::{HELD_MAX, HELD_PER_PEER_MAX, PEERS_MAX};
@@ -51,7 +50,7 @@ impl State {
             return false;
         }
         if row.is_free() || !rules.policy.enabled {
-            self.pass_by(rules, write, row.is_free());
+            self.pass_by(rules, row, write, row.is_free());
             return false;
         }
         let mut paced = Paced::Fully;
@@ -59,12 +58,12 @@ impl State {
             && !applies.to(kind, forum)
         {
             if row.unmarked.is_none() || kind != PeerKind::Group {
-                self.pass_by(rules, write, false);
+                self.pass_by(rules, row, write, false);
                 return false;
             }
             paced = Paced::Unmarked;
         }
-        self.admit(rules, write, paced, reach)
+        self.admit(rules, row, write, paced, reach)
     }
 
     /// A row that looks at the bot's cooldown before all else; whether that decided.
@@ -83,14 +82,14 @@ impl State {
             InCooldown::Hold | InCooldown::Merge => {
                 let paced = rules.policy.enabled && row.applies.is_none_or(|applies| reach.is_in(applies));
                 let paced = if paced { Paced::Fully } else { Paced::Free };
-                self.admit(rules, write, paced, reach);
+                self.admit(rules, row, write, paced, reach);
                 true
             }
         }
     }
 
     /// Lets a write through that no budget is for, unless its own method cools.
-    fn pass_by(&mut self, rules: &Rules, write: &mut Write, may_refuse: bool) {
+    fn pass_by(&mut self, rules: &Rules, row: &Row, write: &mut Write, may_refuse: bool) {
         let now = self.now;
         if may_refuse {
             let at = write.peer.as_ref().and_then(|peer| self.peers.find(peer));
@@ -98,7 +97,7 @@ impl State {
             let peers = at.and_then(|at| self.peers[at].method_cooldown(write.method));
             let until = [own, peers].into_iter().flatten().filter_map(super::super::cooldown::Cooldown::until).max();
             if let Some(until) = until.filter(|until| *until > now) {
-                let id = self.store(rules, write, NONE, Paced::Free, Reach::Loose);
+                let id = self.store(row, write, NONE, Paced::Free, Reach::Loose);
                 let (ticket, reason) = (self.writes[id].ticket, RefuseReason::Cooldown);
                 self.count(rules, id, Counted::Accepted);
                 self.outputs.push_back(Output::Refuse { ticket, retry_after: until.since(now), reason });
@@ -114,13 +113,13 @@ impl State {
         if self.instant {
             return;
         }
-        let id = self.store(rules, write, NONE, Paced::Bypass, Reach::Loose);
+        let id = self.store(row, write, NONE, Paced::Bypass, Reach::Loose);
         self.writes[id].stage = Stage::Flying { since: now };
         self.writes[id].loose = write.peer.take().map(Box::new);
     }
 
     /// Takes a write in under a budget; whether it went at once, and nothing else came of it.
-    fn admit(&mut self, rules: &Rules, write: &mut Write, paced: Paced, reach: Reach) -> bool {
+    fn admit(&mut self, rules: &Rules, row: &Row, write: &mut Write, paced: Paced, reach: Reach) -> bool {
         let key = write.peer.take().unwrap_or(Peer::Method(write.method));
         if self.peers.len() >= PEERS_MAX && self.peers.find(&key).is_none() {
             // Once a second at most: a flood of new peers must not make every write look at all of them.
@@ -129,7 +128,7 @@ impl State {
                 self.forget_all(rules);
             }
             if self.peers.len() >= PEERS_MAX {
-                let id = self.store(rules, write, NONE, paced, Reach::Loose);
+                let id = self.store(row, write, NONE, paced, Reach::Loose);
                 self.count(rules, id, Counted::Accepted);
                 self.refuse_full(rules, id, Span::from_secs(1));
                 return false;
@@ -146,22 +145,21 @@ impl State {
         if own_peer {
             write.message.get_or_insert(MessageKey(0));
         }
-        let row = write.row;
-        let id = self.store(rules, write, peer, paced, reach);
+        let plan = rules.plan(write.row);
+        let id = self.store(row, write, peer, paced, reach);
         if paced == Paced::Unmarked && self.peers[peer].line.is_empty() && self.bypasses(rules, id) {
             return false;
         }
         if let Some(message) = deletes {
             self.drop_edits_of(rules, peer, message);
         }
-        let plan = rules.plan(row);
         if plan.remembers {
             self.join_stream(rules, id);
         }
         if (plan.merges || plan.spaces) && self.dropped_at_once(rules, id) {
             return false;
         }
-        if self.goes_at_once(rules, id) {
+        if self.goes_at_once(rules, plan, id) {
             return !self.instant;
         }
         if self.decide(rules, id, peer) && plan.kills != 0 {
@@ -206,14 +204,17 @@ impl State {
     /// Counts a write that has just come, and lets it go in the common case: nothing stands before it and all its
     /// budgets have enough. Whether it went.
     #[inline]
-    fn goes_at_once(&mut self, rules: &Rules, id: u32) -> bool {
+    fn goes_at_once(&mut self, rules: &Rules, plan: &Plan, id: u32) -> bool {
         let mut purse = self.purse(id);
-        let at_once = purse.is_alone() && purse.is_clear() && next_row(rules, purse.write).is_none();
-        if !at_once || !purse.affords(rules) {
+        let at_once = purse.is_alone()
+            && purse.is_clear()
+            && plan.next_of(purse.write).is_none()
+            && plan.spread_of(purse.write).is_none();
+        if !at_once || !purse.affords(plan.buckets_of(purse.write)) {
             purse.count(rules, [Counted::Accepted]);
             return false;
         }
-        let gone = purse.go_at_once(rules, id);
+        let gone = purse.go_at_once(rules, plan, id);
         self.follow(rules, id, Go { how: How::Token, quiet: false }, gone);
         true
     }
@@ -340,8 +341,7 @@ impl State {
 
     /// Keeps a write, held for now.
     #[inline]
-    fn store(&mut self, rules: &Rules, write: &mut Write, peer: u32, paced: Paced, reach: Reach) -> u32 {
-        let row = rules.row(write.row);
+    fn store(&mut self, row: &Row, write: &mut Write, peer: u32, paced: Paced, reach: Reach) -> u32 {
         let class = write.class.unwrap_or(row.default_class);
         let (limit, past) = hold_limit(row, class, write);
         self.seq += 1;

@@ -27,7 +27,8 @@ impl State {
     /// Takes from all buckets of the write, or only stands in its windows where `charge` is not set.
     #[inline]
     pub(super) fn charge(&mut self, rules: &Rules, id: u32, charge: bool) {
-        self.purse(id).charge(rules, charge);
+        let mut purse = self.purse(id);
+        purse.charge(rules.buckets_of(purse.write), charge);
     }
 
     /// The write did not go after all: all that it took is given back.

@@ -1,14 +1,13 @@
 //! Whether one write that nothing stands before can go now, and if not, why and until when.
-#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
-use super::io::{Class, DropReason};
+use super::io::DropReason;
 use super::plan::Rules;
 use super::state::State;
-use super::write::{NONE, Paced, WriteState};
+use super::write::{NONE, WriteState};
 use crate::cooldown::Cooling;
 use crate::policy::{Cell, InCooldown};
 use crate::time::{Span, Time};
-use crate::window::{Limit, UNANSWERED};
+use crate::window::UNANSWERED;
 
 /// What is to become of a write now.
 #[derive(Clone, Copy, Debug)]
@@ -146,19 +145,10 @@ impl State {
     /// A preview that may yet be restated: it holds nobody back.
     pub(super) fn unsettled(&self, rules: &Rules, write: &WriteState) -> bool {
         let settled = write.named_final() || write.settles_at.is_some_and(|at| at <= self.now);
-        !settled && spread_window(rules, write).is_some()
+        !settled && rules.plan(write.row).spread_of(write).is_some()
     }
 
     pub(super) fn spread(&mut self, rules: &Rules, id: u32) -> Spread {
         self.purse(id).spread(rules)
     }
-}
-
-/// The window that this edit's previews are spread over, where they are.
-#[inline(always)]
-pub(super) fn spread_window(rules: &Rules, write: &WriteState) -> Option<(usize, Limit)> {
-    if write.class == Class::Interactive || write.paced != Paced::Fully {
-        return None;
-    }
-    rules.plan(write.row).spread(write.reach)
 }

@@ -1,4 +1,5 @@
 //! What is known of one peer.
+#![expect(clippy::inline_always, reason = "every answer that teaches takes this path")]
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -125,7 +126,7 @@ impl PeerState {
     }
 
     /// The same, to be changed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn learned_mut(&mut self, method: MethodKey) -> &mut Learned {
         let list = &mut self.extra().learned;
         let at = match list.iter().position(|(other, _)| *other == method) {

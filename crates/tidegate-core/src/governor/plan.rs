@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 
+use super::io::Class;
 use super::store::{Bucket, Places, Store};
 use super::write::{Paced, WriteState};
 use crate::key::PeerKind;
@@ -41,7 +42,7 @@ pub(super) struct Plan {
     pub(super) by_route: bool,
     /// It takes from what the platform tells of routes.
     pub(super) of_route: bool,
-    pub(super) then: Option<RowId>,
+    then: Option<RowId>,
     /// Some of its classes keep a distance.
     pub(super) spaces: bool,
     /// Releases are remembered by the peer beyond its buckets.
@@ -118,13 +119,9 @@ impl Rules {
     }
 
     /// The buckets that a write takes from.
-    #[inline(always)]
+    #[inline]
     pub(super) fn buckets_of(&self, write: &WriteState) -> &[Bucket] {
-        match write.paced {
-            Paced::Fully => &self.plan(write.row).takes[write.reach as usize],
-            Paced::Unmarked => &self.plan(write.row).unmarked,
-            Paced::Free | Paced::Bypass => &[],
-        }
+        self.plan(write.row).buckets_of(write)
     }
 
     /// Those whose bits are set.
@@ -171,6 +168,31 @@ impl Plan {
                 || row.cells.iter().any(|cell| cell.pass_limit.is_some() || cell.spacing.is_some()),
             spread: REACHES.map(|reach| spread.filter(|(bucket, _)| bucket.counts(reach)).map(|(_, window)| window)),
         }
+    }
+
+    /// The buckets that a write of this row takes from.
+    #[inline(always)]
+    pub(super) fn buckets_of(&self, write: &WriteState) -> &[Bucket] {
+        match write.paced {
+            Paced::Fully => &self.takes[write.reach as usize],
+            Paced::Unmarked => &self.unmarked,
+            Paced::Free | Paced::Bypass => &[],
+        }
+    }
+
+    /// The row in whose line a write of this one goes on to wait.
+    #[inline]
+    pub(super) fn next_of(&self, write: &WriteState) -> Option<RowId> {
+        self.then.filter(|_| write.paced == Paced::Fully && !write.staged)
+    }
+
+    /// The window that the previews of a write of this row are spread over, where they are.
+    #[inline]
+    pub(super) fn spread_of(&self, write: &WriteState) -> Option<(usize, Limit)> {
+        if write.class == Class::Interactive || write.paced != Paced::Fully {
+            return None;
+        }
+        self.spread(write.reach)
     }
 
     /// The window that previews of such a peer are spread over.

@@ -7,7 +7,7 @@ use super::io::{Answer, DropReason};
 use super::plan::Rules;
 use super::purse::Gone;
 use super::state::State;
-use super::write::{NONE, Paced, Stage, WriteState};
+use super::write::{NONE, Stage, WriteState};
 use crate::governor::Class;
 use crate::key::MethodKey;
 use crate::policy::{PastHold, RowId};
@@ -168,7 +168,8 @@ impl State {
     /// A write that has taken its own row's buckets goes on to wait in the next row's line; whether it did.
     #[inline]
     pub(super) fn next_stage(&mut self, rules: &Rules, id: u32, go: Go) -> bool {
-        let Some(then) = next_row(rules, &self.writes[id]) else { return false };
+        let write = &self.writes[id];
+        let Some(then) = rules.plan(write.row).next_of(write) else { return false };
         if go.how == How::Token {
             self.charge(rules, id, true);
         }
@@ -308,12 +309,6 @@ impl State {
             state.flying = next;
         }
     }
-}
-
-/// The row in whose line the write goes on to wait.
-#[inline]
-pub(super) fn next_row(rules: &Rules, write: &WriteState) -> Option<RowId> {
-    rules.plan(write.row).then.filter(|_| write.paced == Paced::Fully && !write.staged)
 }
 
 fn bit(row: RowId) -> u32 {

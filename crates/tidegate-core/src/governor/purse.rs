@@ -7,7 +7,7 @@ use super::consider::How;
 use super::counters::Counted;
 use super::io::{Outcome, Output, Ticket};
 use super::peer::PeerState;
-use super::plan::Rules;
+use super::plan::{Plan, Rules};
 use super::rings::Bot;
 use super::store::{Bucket, By, Store};
 use super::tally::Tally;
@@ -87,8 +87,8 @@ pub(super) struct Landed {
 impl Purse<'_> {
     /// Takes from all buckets of the write, or only stands in its windows where `charge` is not set.
     #[inline(always)]
-    pub(super) fn charge(&mut self, rules: &Rules, charge: bool) {
-        for bucket in rules.buckets_of(self.write) {
+    pub(super) fn charge(&mut self, mine: &[Bucket], charge: bool) {
+        for bucket in mine {
             self.take(bucket, charge);
         }
     }
@@ -111,10 +111,10 @@ impl Purse<'_> {
         !self.cools && self.write.retry_at <= self.now && self.peer.as_ref().is_none_or(|peer| peer.flying == NONE)
     }
 
-    /// The write, which has just come and of whose peer nothing flies, goes at once by its tokens.
+    /// The write, which has just come by this plan and of whose peer nothing flies, goes at once by its tokens.
     #[inline(always)]
-    pub(super) fn go_at_once(&mut self, rules: &Rules, id: u32) -> Gone {
-        self.charge(rules, true);
+    pub(super) fn go_at_once(&mut self, rules: &Rules, plan: &Plan, id: u32) -> Gone {
+        self.charge(plan.buckets_of(self.write), true);
         self.write.stage = Stage::Flying { since: self.now };
         if let Some(peer) = &mut self.peer {
             peer.flying = id;
@@ -122,14 +122,13 @@ impl Purse<'_> {
         let ticket = self.write.ticket;
         self.outputs.push_back(Output::Send { ticket, outcome: Outcome::Admitted, held: Span::ZERO });
         self.count(rules, [Counted::Accepted, Counted::Admitted, Counted::InFlight]);
-        let (remembers, merges) = (rules.plan(self.write.row).remembers, rules.plan(self.write.origin).merges);
-        Gone { next: NONE, remembers, merges, cools: false }
+        Gone { next: NONE, remembers: plan.remembers, merges: plan.merges, cools: false }
     }
 
     /// The write goes: it takes what it must and flies, the first of its peer's.
     #[inline(always)]
     pub(super) fn go(&mut self, rules: &Rules, id: u32, how: How) -> Gone {
-        self.charge(rules, how == How::Token);
+        self.charge(rules.buckets_of(self.write), how == How::Token);
         let now = self.now;
         let write = &mut *self.write;
         write.stage = Stage::Flying { since: now };

@@ -1,7 +1,7 @@
 //! Whether the budgets of a write have enough for it, and what its row does when not.
 #![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
-use super::consider::{Go, How, Spread, Verdict, Wait, spread_window};
+use super::consider::{Go, How, Spread, Verdict, Wait};
 use super::io::DropReason;
 use super::plan::Rules;
 use super::purse::{Purse, limit_for};
@@ -56,13 +56,13 @@ impl Purse<'_> {
     /// Whether all its budgets have enough and nobody waits for one of the bot's: the common case of [`Self::weigh`],
     /// without asking when. `false` says nothing where budgets are of a rarer kind.
     #[inline(always)]
-    pub(super) fn affords(&mut self, rules: &Rules) -> bool {
-        if !self.deferrals.is_empty() || spread_window(rules, self.write).is_some() {
+    pub(super) fn affords(&mut self, mine: &[Bucket]) -> bool {
+        if !self.deferrals.is_empty() {
             return false;
         }
         let (now, base, tick, class) = (self.now, self.base, self.tick, self.write.class);
         let Some(peer) = self.peer.as_deref_mut() else { return false };
-        for bucket in rules.buckets_of(self.write) {
+        for bucket in mine {
             let weight = bucket.weight(self.write.weight);
             let enough = match &bucket.store {
                 Store::BotToken(slot, rate) => {
@@ -131,7 +131,7 @@ impl Purse<'_> {
     /// What the spread of its row says to an edit.
     #[inline(always)]
     pub(super) fn spread(&mut self, rules: &Rules) -> Spread {
-        match spread_window(rules, self.write) {
+        match rules.plan(self.write.row).spread_of(self.write) {
             Some((slot, limit)) => self.spread_over(rules, slot, limit),
             None => Spread::Free,
         }

@@ -166,7 +166,7 @@ impl Stamps {
     }
 
     /// Where one of these stands in the whole list, if one is in.
-    #[inline]
+    #[inline(always)]
     fn find(&self, stamp: u32) -> Option<usize> {
         let standing = self.as_slice();
         let first = self.first as usize;
