@@ -1,4 +1,5 @@
 //! Storage that grows and shrinks in chunks, so that neither a million arrivals nor their leaving stalls a decision.
+#![expect(clippy::inline_always, reason = "every write is kept and given up once")]
 
 use alloc::vec::Vec;
 
@@ -41,7 +42,7 @@ impl<T> Arena<T> {
         self.len
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         let at = match self.open.last() {
             Some(&at) => at,
@@ -86,7 +87,7 @@ impl<T> Arena<T> {
     }
 
     /// Drops the value where it stands.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn discard(&mut self, key: u32) {
         let Some(chunk) = self.chunks.get_mut(at_chunk(key)) else { return };
         let free = chunk.free;

@@ -1,125 +1,21 @@
-//! A new write: let through, decided at once, or put in line.
-
-use alloc::boxed::Box;
+//! A new write that is under a budget: decided at once, or put in line.
+#![expect(clippy::inline_always, reason = "every write takes this path, once")]
 
 use super::consider::{Go, How, Verdict};
 use super::counters::Counted;
-use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
+use super::io::{DropReason, Output, Write};
 use super::plan::{Plan, Reach, Rules};
 use super::state::State;
-use super::write::{NONE, Paced, Stage, WriteState};
+use super::write::{Paced, Stage, WriteState};
 use super::{HELD_MAX, HELD_PER_PEER_MAX, PEERS_MAX};
-use crate::cooldown::Cooling;
 use crate::key::{MessageKey, Peer, PeerKind};
-use crate::policy::{Dry, InCooldown, Marks, MaxHold, PastHold, Row};
-use crate::time::{Span, Time};
-
-/// No client may ask to be held for longer.
-const MAX_HOLD: Span = Span::from_secs(600);
-/// A write that makes more messages counts as this many.
-const WEIGHT_MAX: u32 = 10_000;
+use crate::policy::{Dry, Row};
+use crate::time::Span;
 
 impl State {
-    /// Whether it went at once, and nothing else came of it.
-    pub(super) fn arrive(&mut self, rules: &Rules, write: &mut Write) -> bool {
-        if self.tickets.get(write.ticket).is_some() {
-            // The caller's mistake; the first write of that number keeps it.
-            debug_assert!(false, "a ticket was used twice");
-            return false;
-        }
-        write.row = rules.known(write.row);
-        let row = rules.row(write.row);
-        if row.uncounted {
-            self.outputs.push_back(bypass(write));
-            return false;
-        }
-        if let Some(to) = write.peer.as_ref().and_then(|peer| self.moved.get(peer)) {
-            write.peer = Some(to.clone());
-        }
-        let kind = write.peer.as_ref().map_or(PeerKind::Loose, Peer::kind);
-        if row.marks_forum == Marks::Thread
-            && write.thread.is_some()
-            && kind == PeerKind::Group
-            && let Some(peer) = &write.peer
-        {
-            self.forums.set(peer, ());
-        }
-        let forum = rules.forums && write.peer.as_ref().is_some_and(|peer| self.forums.get(peer).is_some());
-        let reach = Reach::of(kind, forum);
-        if row.cooldown_first && self.cold_before_all(rules, write, row, reach) {
-            return false;
-        }
-        if row.is_free() || !rules.policy.enabled {
-            self.pass_by(rules, row, write, row.is_free());
-            return false;
-        }
-        let mut paced = Paced::Fully;
-        if let Some(applies) = row.applies
-            && !applies.to(kind, forum)
-        {
-            if row.unmarked.is_none() || kind != PeerKind::Group {
-                self.pass_by(rules, row, write, false);
-                return false;
-            }
-            paced = Paced::Unmarked;
-        }
-        self.admit(rules, row, write, paced, reach)
-    }
-
-    /// A row that looks at the bot's cooldown before all else; whether that decided.
-    fn cold_before_all(&mut self, rules: &Rules, write: &mut Write, row: &Row, reach: Reach) -> bool {
-        let class = write.class.unwrap_or(row.default_class);
-        let asked = self.bot_cooldown.map(|cooldown| cooldown.ask(self.now, false));
-        if !matches!(asked, Some(Cooling::Until(_) | Cooling::Probing(_))) {
-            return false;
-        }
-        match row.cell(class).cooldown {
-            InCooldown::Pass => false,
-            InCooldown::Drop => {
-                self.outputs.push_back(Output::Drop { ticket: write.ticket, reason: DropReason::Cooldown });
-                true
-            }
-            InCooldown::Hold | InCooldown::Merge => {
-                let paced = rules.policy.enabled && row.applies.is_none_or(|applies| reach.is_in(applies));
-                let paced = if paced { Paced::Fully } else { Paced::Free };
-                self.admit(rules, row, write, paced, reach);
-                true
-            }
-        }
-    }
-
-    /// Lets a write through that no budget is for, unless its own method cools.
-    fn pass_by(&mut self, rules: &Rules, row: &Row, write: &mut Write, may_refuse: bool) {
-        let now = self.now;
-        if may_refuse {
-            let at = write.peer.as_ref().and_then(|peer| self.peers.find(peer));
-            let own = self.method_cooldowns.get(&write.method).copied();
-            let peers = at.and_then(|at| self.peers[at].method_cooldown(write.method));
-            let until = [own, peers].into_iter().flatten().filter_map(super::super::cooldown::Cooldown::until).max();
-            if let Some(until) = until.filter(|until| *until > now) {
-                let id = self.store(row, write, NONE, Paced::Free, Reach::Loose);
-                let (ticket, reason) = (self.writes[id].ticket, RefuseReason::Cooldown);
-                self.count(rules, id, Counted::Accepted);
-                self.outputs.push_back(Output::Refuse { ticket, retry_after: until.since(now), reason });
-                self.count(rules, id, Counted::Refused);
-                self.end(id);
-                return;
-            }
-        }
-        self.outputs.push_back(bypass(write));
-        if let Some(peer) = write.peer.as_ref().and_then(|peer| self.peers.find(peer)) {
-            self.overtake_all(rules, peer, write);
-        }
-        if self.instant {
-            return;
-        }
-        let id = self.store(row, write, NONE, Paced::Bypass, Reach::Loose);
-        self.writes[id].stage = Stage::Flying { since: now };
-        self.writes[id].loose = write.peer.take().map(Box::new);
-    }
-
     /// Takes a write in under a budget; whether it went at once, and nothing else came of it.
-    fn admit(&mut self, rules: &Rules, row: &Row, write: &mut Write, paced: Paced, reach: Reach) -> bool {
+    #[inline(always)]
+    pub(super) fn admit(&mut self, rules: &Rules, row: &Row, write: &mut Write, paced: Paced, reach: Reach) -> bool {
         let key = write.peer.take().unwrap_or(Peer::Method(write.method));
         if self.peers.len() >= PEERS_MAX && self.peers.find(&key).is_none() {
             // Once a second at most: a flood of new peers must not make every write look at all of them.
@@ -128,7 +24,7 @@ impl State {
                 self.forget_all(rules);
             }
             if self.peers.len() >= PEERS_MAX {
-                let id = self.store(row, write, NONE, paced, Reach::Loose);
+                let id = self.store_apart(row, write, paced);
                 self.count(rules, id, Counted::Accepted);
                 self.refuse_full(rules, id, Span::from_secs(1));
                 return false;
@@ -338,71 +234,4 @@ impl State {
         let kind = peer.key.kind();
         Reach::of(kind, rules.forums && kind == PeerKind::Group && self.forums.get(&peer.key).is_some())
     }
-
-    /// Keeps a write, held for now.
-    #[inline]
-    fn store(&mut self, row: &Row, write: &mut Write, peer: u32, paced: Paced, reach: Reach) -> u32 {
-        let class = write.class.unwrap_or(row.default_class);
-        let (limit, past) = hold_limit(row, class, write);
-        self.seq += 1;
-        let ticket = write.ticket;
-        let id = self.writes.insert(WriteState {
-            ticket,
-            origin: write.row,
-            row: write.row,
-            class,
-            named: write.class.is_some(),
-            paced,
-            reach,
-            method: write.method,
-            peer,
-            loose: None,
-            wider: write.wider,
-            thread: write.thread,
-            message: write.message,
-            weight: if row.weight_items { write.weight.clamp(1, WEIGHT_MAX) } else { 1 },
-            fields: core::mem::take(&mut write.fields),
-            arrived: self.now,
-            limit,
-            past,
-            seq: self.seq,
-            stage: Stage::Held,
-            superseded: false,
-            settles_at: None,
-            staged: false,
-            shadowed: false,
-            waited: false,
-            bot_since: None,
-            retry_at: Time::ZERO,
-            overtaken: false,
-            gave_back: false,
-            refusals: 0,
-            failures: 0,
-            charged: 0,
-            stamped: 0,
-            next: NONE,
-            previous: NONE,
-        });
-        self.tickets.add(ticket, id);
-        id
-    }
-}
-
-/// How long a write may be held, and what happens then.
-fn hold_limit(row: &Row, class: crate::governor::Class, write: &Write) -> (Span, PastHold) {
-    let cell = row.cell(class);
-    let rows = match cell.max_hold {
-        MaxHold::Auto => write.auto_hold.unwrap_or(row.auto_hold),
-        MaxHold::For(span) => span,
-        MaxHold::Unlimited => Span::MAX,
-    };
-    match write.max_hold.map(|own| own.min(MAX_HOLD)) {
-        None => (rows, cell.past_hold),
-        Some(own) if own < rows => (own, PastHold::Refuse),
-        Some(own) => (own, cell.past_hold),
-    }
-}
-
-fn bypass(write: &Write) -> Output {
-    Output::Send { ticket: write.ticket, outcome: Outcome::Bypass, held: Span::ZERO }
 }

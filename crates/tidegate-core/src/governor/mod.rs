@@ -12,6 +12,7 @@
 
 mod admit;
 mod answer;
+mod arrive;
 mod charge;
 mod consider;
 mod cooling;
@@ -19,6 +20,7 @@ mod counters;
 mod forecast;
 mod forget;
 mod io;
+mod keep;
 mod memory;
 mod merge;
 mod migrate;

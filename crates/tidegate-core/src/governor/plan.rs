@@ -72,6 +72,10 @@ impl Reach {
         }
     }
 
+    pub(super) fn is_group(self) -> bool {
+        matches!(self, Self::Group | Self::Forum)
+    }
+
     pub(super) fn is_in(self, applies: Applies) -> bool {
         let (kind, forum) = self.kind();
         applies.to(kind, forum)
