@@ -148,10 +148,8 @@ pub fn count(calls: Option<&str>) -> Result<()> {
             *counted = (instructions(kind, shape, 2 * calls)? - once) as f64 / calls as f64;
         }
         let [bare, ours] = counted;
-        println!(
-            "{shape:?}: bare {bare:.0} instructions a call, tidegate {ours:.0}: {:.1} % more",
-            (ours / bare - 1.0) * 100.0
-        );
+        let share = ours / bare * 100.0;
+        println!("{shape:?}: bare {bare:.0} instructions a call, tidegate {ours:.0}: {share:.1} % of them");
     }
     Ok(())
 }
@@ -164,9 +162,9 @@ fn instructions(kind: Kind, shape: Shape, calls: u64) -> Result<i64> {
     let under = ["valgrind".into(), "-q".into(), "--tool=callgrind".into(), file];
     on_one_thread(async {
         let program = Program::proxy(kind, platform().await?, &under)?;
-        let mix = Arc::new(Mix::of(shape, 100, 2_000));
+        let mix = Arc::new(Mix::of(shape, 100, 5_000));
         // All chats are known first.
-        closed(program.address, &mix, CONNECTIONS, Until::Called(2_200 + calls)).await?;
+        closed(program.address, &mix, CONNECTIONS, Until::Called(5_500 + calls)).await?;
         program.end()
     })?;
     let listed = Command::new("grep").args(["-m1", "^summary:"]).arg(&out).output()?;

@@ -84,7 +84,7 @@ fn one(shared: &Shared, bot: &Arc<Bot>) -> Value {
 
 /// `None` where there is no token and so nothing to accept.
 fn standing(shared: &Shared, bot: &Bot) -> Option<&'static str> {
-    if bot.standing.is_open(shared.clock.now()) {
+    if bot.standing.is_open(|| shared.clock.now()) {
         Some("refused")
     } else if bot.token.is_nameless() {
         None

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
 
+use super::Bot;
+
 /// Held calls of one bot, by address.
 #[derive(Debug)]
 pub(crate) struct HeldByClient {
@@ -16,25 +18,23 @@ pub(crate) struct HeldByClient {
 /// One held call's place. It is free again when dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
-    held: Arc<HeldByClient>,
+    bot: Arc<Bot>,
     address: IpAddr,
 }
 
 impl HeldByClient {
-    pub(crate) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { most, counts: Mutex::default() })
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, counts: Mutex::default() }
     }
 
-    /// A place for a call that may be held; `None` where the address has as many as it may.
-    pub(crate) fn place(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
-        let mut counts = self.counts();
-        let count = counts.entry(address).or_default();
-        if *count >= self.most {
-            return None;
+    /// Whether one more call of that address may be held.
+    pub(crate) fn has_room(&self, address: IpAddr) -> bool {
+        let counts = self.counts();
+        // Mostly none is held at all.
+        if counts.is_empty() {
+            return self.most > 0;
         }
-        *count += 1;
-        drop(counts);
-        Some(Place { held: Arc::clone(self), address })
+        counts.get(&address).is_none_or(|count| *count < self.most)
     }
 
     fn counts(&self) -> MutexGuard<'_, HashMap<IpAddr, usize, RandomState>> {
@@ -42,9 +42,18 @@ impl HeldByClient {
     }
 }
 
+impl Place {
+    /// A held call's place. Each thread looks for room first, so there are more than there may be by one for each other
+    /// thread at most.
+    pub(crate) fn new(bot: &Arc<Bot>, address: IpAddr) -> Self {
+        *bot.held.counts().entry(address).or_default() += 1;
+        Self { bot: Arc::clone(bot), address }
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut counts = self.held.counts();
+        let mut counts = self.bot.held.counts();
         if let Some(count) = counts.get_mut(&self.address) {
             *count -= 1;
             if *count == 0 {

@@ -11,7 +11,7 @@ mod unproven;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -20,7 +20,8 @@ use tidegate_core::policy::{Platform, Policy};
 use tidegate_core::{Span, Time};
 use tidegate_tokio::{Clock, Driver};
 
-pub(crate) use self::held::{HeldByClient, Place};
+use self::held::HeldByClient;
+pub(crate) use self::held::Place;
 pub(crate) use self::line::{First, Line};
 pub(crate) use self::memory::Memory;
 pub(crate) use self::standing::{Leave, Standing};
@@ -35,11 +36,13 @@ pub(crate) struct Bot {
     pub(crate) platform: Platform,
     pub(crate) driver: Arc<Driver<Governor, Reply>>,
     pub(crate) standing: Standing,
-    pub(crate) held: Arc<HeldByClient>,
+    pub(crate) held: HeldByClient,
     pub(crate) memory: Memory,
     /// While its token is unproven: one call, and one long poll.
     pub(crate) line: Arc<Line>,
     pub(crate) polls: Arc<Line>,
+    /// Its token is proven and nobody stands in the line: nobody will any more.
+    is_clear: AtomicBool,
     calls: AtomicUsize,
     last_used: AtomicU64,
 }
@@ -67,6 +70,7 @@ impl Bot {
             memory: Memory::default(),
             line: Line::new(),
             polls: Line::new(),
+            is_clear: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
             last_used: AtomicU64::new(clock.now().as_micros()),
         })
@@ -78,6 +82,18 @@ impl Bot {
             Platform::Telegram => "telegram",
             Platform::Discord => "discord",
         }
+    }
+
+    /// Whether its calls need not stand in line.
+    pub(crate) fn is_clear(&self) -> bool {
+        if self.is_clear.load(Ordering::Relaxed) {
+            return true;
+        }
+        let clear = self.standing.is_proven() && self.line.is_empty();
+        if clear {
+            self.is_clear.store(true, Ordering::Relaxed);
+        }
+        clear
     }
 
     /// Calls that are held or in flight.

@@ -45,23 +45,22 @@ impl Standing {
     }
 
     /// Asks for one call. After a [`Leave::Go`] for a probe the next ones are refused until it is answered, or for `pause`.
-    pub(crate) fn ask(&self, now: Time, pause: Span) -> Leave {
+    pub(crate) fn ask(&self, now: impl FnOnce() -> Time, pause: Span) -> Leave {
         let mut state = self.state();
-        match state.open_until {
-            Some(until) if now < until => Leave::Refused,
-            Some(_) if state.probing.is_some_and(|since| now < since + pause) => Leave::Refused,
-            Some(_) => {
-                state.probing = Some(now);
-                Leave::Go
-            }
-            None if state.proven => Leave::Go,
-            None => Leave::Alone,
+        let Some(until) = state.open_until else {
+            return if state.proven { Leave::Go } else { Leave::Alone };
+        };
+        let now = now();
+        if now < until || state.probing.is_some_and(|since| now < since + pause) {
+            return Leave::Refused;
         }
+        state.probing = Some(now);
+        Leave::Go
     }
 
     /// Whether calls are refused at the moment. Takes no probe.
-    pub(crate) fn is_open(&self, now: Time) -> bool {
-        self.state().open_until.is_some_and(|until| now < until)
+    pub(crate) fn is_open(&self, now: impl FnOnce() -> Time) -> bool {
+        self.state().open_until.is_some_and(|until| now() < until)
     }
 
     /// Whether the platform ever took it.

@@ -1,6 +1,11 @@
-use tidegate_core::{Span, Time};
+use std::sync::Arc;
 
-use super::{HeldByClient, Leave, Standing, Token, Unproven};
+use tidegate_core::governor::Governor;
+use tidegate_core::policy::Policy;
+use tidegate_core::{Span, Time};
+use tidegate_tokio::Clock;
+
+use super::{Bot, Leave, Place, Standing, Token, Unproven};
 
 const PAUSE: Span = Span::from_secs(60);
 
@@ -23,14 +28,14 @@ fn tokens_have_a_form_and_print_without_their_secret() {
 #[test]
 fn two_refusals_in_a_row_trip_and_one_success_between_does_not() {
     let standing = Standing::new();
-    assert_eq!(standing.ask(at(0), PAUSE), Leave::Alone);
+    assert_eq!(standing.ask(|| at(0), PAUSE), Leave::Alone);
     assert!(!standing.refused(at(0), PAUSE));
     standing.worked();
     assert!(!standing.refused(at(1), PAUSE));
-    assert_eq!(standing.ask(at(1), PAUSE), Leave::Go);
+    assert_eq!(standing.ask(|| at(1), PAUSE), Leave::Go);
     assert!(standing.refused(at(1), PAUSE));
-    assert!(standing.is_open(at(60)) && !standing.is_open(at(61)));
-    assert_eq!(standing.ask(at(60), PAUSE), Leave::Refused);
+    assert!(standing.is_open(|| at(60)) && !standing.is_open(|| at(61)));
+    assert_eq!(standing.ask(|| at(60), PAUSE), Leave::Refused);
 }
 
 #[test]
@@ -38,18 +43,18 @@ fn after_the_pause_one_call_looks_and_the_others_wait_for_it() {
     let standing = Standing::new();
     standing.refused(at(0), PAUSE);
     standing.refused(at(0), PAUSE);
-    assert_eq!(standing.ask(at(60), PAUSE), Leave::Go);
-    assert_eq!(standing.ask(at(60), PAUSE), Leave::Refused);
+    assert_eq!(standing.ask(|| at(60), PAUSE), Leave::Go);
+    assert_eq!(standing.ask(|| at(60), PAUSE), Leave::Refused);
     assert!(standing.refused(at(61), PAUSE));
-    assert_eq!(standing.ask(at(120), PAUSE), Leave::Refused);
-    assert_eq!(standing.ask(at(121), PAUSE), Leave::Go);
+    assert_eq!(standing.ask(|| at(120), PAUSE), Leave::Refused);
+    assert_eq!(standing.ask(|| at(121), PAUSE), Leave::Go);
     standing.worked();
-    assert_eq!(standing.ask(at(121), PAUSE), Leave::Go);
+    assert_eq!(standing.ask(|| at(121), PAUSE), Leave::Go);
     // A probe that never came back does not shut the door for ever.
     standing.refused(at(200), PAUSE);
     standing.refused(at(200), PAUSE);
-    assert_eq!(standing.ask(at(260), PAUSE), Leave::Go);
-    assert_eq!(standing.ask(at(320), PAUSE), Leave::Go);
+    assert_eq!(standing.ask(|| at(260), PAUSE), Leave::Go);
+    assert_eq!(standing.ask(|| at(320), PAUSE), Leave::Go);
 }
 
 #[tokio::test]
@@ -70,12 +75,14 @@ async fn failures_and_calls_that_may_fail_share_one_count() {
     assert!(unproven.room(|| at(61)).await.is_ok());
 }
 
-#[test]
-fn places_come_back() {
-    let held = HeldByClient::new(1);
+#[tokio::test]
+async fn places_come_back() {
+    let policy = Policy::load("telegram", &[]).unwrap();
+    let bot = Bot::new(Token::none(), Governor::new(Arc::new(policy), false), Clock::new(1.0), 1);
     let (one, other) = ([127, 0, 0, 1].into(), [127, 0, 0, 2].into());
-    let place = held.place(one).unwrap();
-    assert!(held.place(one).is_none() && held.place(other).is_some());
+    assert!(bot.held.has_room(one));
+    let place = Place::new(&bot, one);
+    assert!(!bot.held.has_room(one) && bot.held.has_room(other));
     drop(place);
-    assert!(held.place(one).is_some());
+    assert!(bot.held.has_room(one));
 }

@@ -15,26 +15,27 @@ pub(crate) fn keyed(what: impl Hash) -> u64 {
 /// A bot's token. It prints as the bot's public id and a keyed hash.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token {
+    /// The token as written and behind it the public id: one piece of memory for both, which most calls meet cold.
     text: Arc<str>,
-    id: Arc<str>,
+    /// Where the id begins.
+    id: usize,
     hash: u64,
     /// The platform's test environment has bots of its own.
     test: bool,
 }
 
 impl Token {
+    fn new(written: &str, id: &str, hash: u64, test: bool) -> Self {
+        Self { text: [written, id].concat().into(), id: written.len(), hash, test }
+    }
+
     /// Telegram's form: digits, a colon, and letters, digits, `_` and `-`.
     pub(crate) fn telegram(written: &str, test: bool) -> Option<Self> {
         let (id, secret) = written.split_once(':')?;
         let id_fits = (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
         let secret_fits = (1..=128).contains(&secret.len())
             && secret.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-        (id_fits && secret_fits).then(|| Self {
-            text: written.into(),
-            id: id.into(),
-            hash: Self::hash_of(written, test),
-            test,
-        })
+        (id_fits && secret_fits).then(|| Self::new(written, id, Self::hash_of(written, test), test))
     }
 
     /// What Discord takes in `Authorization`: a kind (`Bot`, `Bearer`, `Basic`) and the token, or the token alone. Another
@@ -47,7 +48,7 @@ impl Token {
         }
         let hash = Self::hash_of(written, false);
         let id = application(secret).unwrap_or_else(|| format!("{:08x}", hash >> 32));
-        Some(Self { text: written.into(), id: id.into(), hash, test: false })
+        Some(Self::new(written, &id, hash, false))
     }
 
     /// The keyed hash of a token as written.
@@ -57,22 +58,22 @@ impl Token {
 
     /// Stands for all calls that carry no token of a bot.
     pub(crate) fn none() -> Self {
-        Self { text: "".into(), id: "tokenless".into(), hash: keyed("tokenless"), test: false }
+        Self::new("", "tokenless", keyed("tokenless"), false)
     }
 
     /// Stands for a bot of Discord's whose token was never seen.
     pub(crate) fn nameless(id: &str) -> Self {
-        Self { text: "".into(), id: id.into(), hash: keyed(("nameless", id)), test: false }
+        Self::new("", id, keyed(("nameless", id)), false)
     }
 
     /// Whether it stands for one that was never seen.
     pub(crate) fn is_nameless(&self) -> bool {
-        self.text.is_empty()
+        self.id == 0
     }
 
     /// The bot's public id: what stands before the colon (Telegram), the application's id (Discord), or a hash.
     pub(crate) fn id(&self) -> &str {
-        &self.id
+        &self.text[self.id..]
     }
 
     /// The keyed hash, different in every process.
@@ -82,7 +83,7 @@ impl Token {
 
     /// Whether this is the token in that text.
     pub(crate) fn is(&self, written: &str, test: bool) -> bool {
-        *self.text == *written && self.test == test
+        self.text[..self.id] == *written && self.test == test
     }
 }
 

@@ -17,7 +17,7 @@ use super::{answer, hold};
 use crate::bots::keyed;
 use crate::config::Config;
 use crate::governed::asking::Asking;
-use crate::governed::intake::{Intake, Wrong};
+use crate::governed::intake::{Intake, Wrong, in_time};
 use crate::proxy::body::Payload;
 use crate::proxy::budget::Reserved;
 use crate::proxy::headers::Asked;
@@ -44,7 +44,7 @@ impl Facts {
         reserved: &mut Reserved,
     ) -> Result<(Self, Payload), Box<Reply>> {
         let mut intake = Intake::new(body, reserved);
-        let reading = tokio::time::timeout(config.bounds.decision_timeout, intake.up_to(config.bounds.body_max));
+        let reading = in_time(config.bounds.decision_timeout, intake.up_to(config.bounds.body_max));
         let late = Wrong::Request(StatusCode::REQUEST_TIMEOUT, "the body did not come");
         reading.await.unwrap_or(Err(late)).map_err(answer::wrong)?;
         let payload = intake.into_payload();

@@ -18,7 +18,6 @@ use crate::bots::Bot;
 use crate::governed::admit::released;
 use crate::governed::outcome::outcome;
 use crate::proxy::body::Payload;
-use crate::proxy::headers;
 use crate::proxy::reply::Reply;
 use crate::proxy::upstream::Failure;
 use crate::serve::Connection;
@@ -142,10 +141,8 @@ async fn ask(connection: &Connection, head: &Parts) -> Result<Reply, Failure> {
     let payload = Payload::Whole(Bytes::new());
     let base = &connection.shared.discord.common.base;
     let whole = async {
-        let response = connection.upstream.send(base, head, &payload).await?;
-        let (mut parts, incoming) = response.into_parts();
-        headers::backward(&mut parts.headers);
-        Reply::read(parts.status, parts.headers, incoming).await.ok_or(Failure::Unknown)
+        let answer = connection.upstream.send(base, head, &payload).await?;
+        Reply::read(answer).await.ok_or(Failure::Unknown)
     };
     tokio::time::timeout(LONGEST, whole).await.unwrap_or(Err(Failure::Unknown))
 }

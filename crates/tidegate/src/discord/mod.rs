@@ -116,7 +116,7 @@ fn kind(bot: &Bot, method: MethodKey) -> u64 {
 
 /// Whether a path is one of Discord's.
 pub(crate) fn is_ours(path: &str) -> bool {
-    path::behind_api(path).is_some()
+    path.starts_with("/api/")
 }
 
 /// Answers one request.
@@ -142,14 +142,14 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
         head.headers.remove(AUTHORIZATION);
     }
     let bot = find(&connection, &head)?;
-    if bot.0.standing.is_open(now) {
+    if bot.0.standing.is_open(|| now) {
         return Err(Box::new(answer::unauthorized()));
     }
     if let RouteKind::Gateway { bot: own } = route.kind {
         let address = address.ok_or_else(|| answer::wrong(NO_HOST))?;
         // It is read here.
         head.headers.remove(ACCEPT_ENCODING);
-        let reply = gateway::serve(&connection, &bot.0, &head, own).await;
+        let reply = Box::pin(gateway::serve(&connection, &bot.0, &head, own)).await;
         let fleet = shared.fleets.known(&bot.0.token);
         return Ok(crate::gateway::told(reply, &address, fleet.as_deref()).into_response());
     }
@@ -165,7 +165,7 @@ pub(crate) async fn gateway_bot(connection: &Connection, token: &Token, authoriz
     const AGENT: &str = concat!("DiscordBot (https://github.com/tidegate/tidegate, ", env!("CARGO_PKG_VERSION"), ")");
     let shared = &connection.shared;
     let Some(bot) = shared.discord.common.bots.find(token) else { return answer::busy() };
-    if bot.0.standing.is_open(shared.clock.now()) {
+    if bot.0.standing.is_open(|| shared.clock.now()) {
         return answer::unauthorized();
     }
     let (mut head, ()) = Request::new(()).into_parts();
@@ -186,22 +186,13 @@ fn find(connection: &Connection, head: &Parts) -> Result<InUse, Box<Reply>> {
     }
     let written = value.to_str().unwrap_or_default().trim();
     let served = |token: &Token| shared.config.bots.as_ref().is_none_or(|allowed| allowed.contains(token.id()));
-    let last = connection.known(written, false);
-    if last.is_none()
-        && let Some(bot) = shared.discord.common.bots.known(written, false).filter(|bot| served(&bot.0.token))
-    {
-        connection.remember(bot.0.token.clone());
+    if let Some(bot) = shared.discord.common.bots.known(written, false).filter(|bot| served(&bot.0.token)) {
         return Ok(bot);
     }
-    let token = match last {
-        Some(token) => token,
-        None => Token::discord(written).ok_or_else(|| Box::new(answer::unauthorized()))?,
-    };
+    let token = Token::discord(written).ok_or_else(|| Box::new(answer::unauthorized()))?;
     if !served(&token) {
         let message = "403: this bot is not served here";
         return Err(Box::new(answer::error(StatusCode::FORBIDDEN, 0, message)));
     }
-    let bot = shared.discord.common.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))?;
-    connection.remember(token);
-    Ok(bot)
+    shared.discord.common.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))
 }

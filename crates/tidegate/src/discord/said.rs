@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use tidegate_core::Span;
 use tidegate_core::discord::Headers;
 
-use super::answer::{BUCKET, GLOBAL, LIMIT, REMAINING, RESET_AFTER, SCOPE};
+use super::answer::{GLOBAL, SCOPE};
 use crate::bots::keyed;
 use crate::proxy::reply::{Reply, seconds};
 
@@ -87,8 +87,19 @@ fn agreed(header: Option<Span>, body: Option<Span>) -> Option<Span> {
 
 /// What an answer tells of its bucket, whatever its status. The absolute `X-RateLimit-Reset` is by another machine's clock.
 pub(super) fn bucket(headers: &HeaderMap) -> Option<Headers> {
-    let number = |name| text(headers, name)?.trim().parse::<u32>().ok();
-    let written = text(headers, &RESET_AFTER)?;
+    let (mut hash, mut limit, mut remaining, mut reset_after) = (None, None, None, None);
+    // One walk takes less than to look for each.
+    for (name, value) in headers {
+        match name.as_str().strip_prefix("x-ratelimit-") {
+            Some("bucket") => hash = hash.or(Some(value)),
+            Some("limit") => limit = limit.or(Some(value)),
+            Some("remaining") => remaining = remaining.or(Some(value)),
+            Some("reset-after") => reset_after = reset_after.or(Some(value)),
+            _ => {}
+        }
+    }
+    let number = |value: &HeaderValue| value.to_str().ok()?.trim().parse::<u32>().ok();
+    let written = reset_after?.to_str().ok()?;
     let reset_after = match seconds(written) {
         Some(span) => span,
         // None at all is a length too.
@@ -97,12 +108,8 @@ pub(super) fn bucket(headers: &HeaderMap) -> Option<Headers> {
     if reset_after > LONGEST_WINDOW {
         return None;
     }
-    Some(Headers {
-        hash: keyed(headers.get(BUCKET)?.as_bytes()),
-        limit: number(&LIMIT)?,
-        remaining: number(&REMAINING)?,
-        reset_after,
-    })
+    let (limit, remaining) = (number(limit?)?, number(remaining?)?);
+    Some(Headers { hash: keyed(hash?.as_bytes()), limit, remaining, reset_after })
 }
 
 /// Whether a 404 says that the webhook is gone, not what was looked for in it.

@@ -24,21 +24,26 @@ pub(crate) enum Errand {
     Poll,
 }
 
-/// Waits until a call of this bot may go; the error is its answer. A proven token's goes at once, but behind those that
-/// came before it and still stand in line: the governor is to meet them in their order.
+/// Whether a call need not wait for its turn. A proven token's need not, but behind those that came before it and still
+/// stand in line: the governor is to meet them in their order.
+pub(crate) fn goes_at_once(bot: &Bot, errand: Errand) -> bool {
+    bot.is_clear() || errand == Errand::Poll && bot.standing.is_proven()
+}
+
+/// Waits until a call of this bot may go; the error is its answer.
 pub(crate) async fn admit<P: Platform>(
     shared: &Shared,
     bot: &Bot,
     errand: Errand,
     patience: Span,
 ) -> Result<Option<Admission>, Box<Reply>> {
+    if goes_at_once(bot, errand) {
+        return Ok(None);
+    }
     let line = match errand {
         Errand::Call => &bot.line,
         Errand::Poll => &bot.polls,
     };
-    if bot.standing.is_proven() && (line.is_empty() || errand == Errand::Poll) {
-        return Ok(None);
-    }
     let waiting = async {
         let first = line.first().await.ok_or(Own::Busy)?;
         room::<P>(shared, bot).await.map(|room| Some(Admission { _first: first, room }))
@@ -59,7 +64,7 @@ pub(crate) async fn released<P: Platform>(
     bot: &Bot,
     patience: Span,
 ) -> Result<Option<Admission>, Box<Reply>> {
-    match bot.standing.ask(shared.clock.now(), shared.config.bounds.breaker.into()) {
+    match bot.standing.ask(|| shared.clock.now(), shared.config.bounds.breaker.into()) {
         Leave::Refused => Err(Box::new(P::own(Own::Unauthorized))),
         Leave::Go => Ok(None),
         Leave::Alone => admit::<P>(shared, bot, Errand::Call, patience).await,
@@ -70,7 +75,7 @@ async fn room<P: Platform>(shared: &Shared, bot: &Bot) -> Result<Option<Room>, O
     if bot.standing.is_proven() {
         return Ok(None);
     }
-    if bot.standing.is_open(shared.clock.now()) {
+    if bot.standing.is_open(|| shared.clock.now()) {
         return Err(Own::Unauthorized);
     }
     let room = P::edge(shared).unproven.room(|| shared.clock.now()).await.map_err(Own::Refusal)?;

@@ -9,7 +9,6 @@ use super::outcome::Tag;
 use super::{Governed, Own, Platform, Ticket, Verdict, done};
 use crate::bots::Leave;
 use crate::proxy::body::Body;
-use crate::proxy::headers;
 use crate::proxy::reply::{Answered, Reply};
 use crate::proxy::upstream::Failure;
 
@@ -17,14 +16,13 @@ use crate::proxy::upstream::Failure;
 type Attempted = Result<Response<Body>, Box<(Ticket, Reply)>>;
 
 impl<P: Platform> Governed<P> {
-    /// Sends the released call.
-    pub(super) async fn attempt(&mut self, call: Ticket, sent: u32, tag: Tag) -> Attempted {
+    /// Sends the released call: for the first time, or again, at once or after it has waited.
+    pub(super) async fn attempt(&mut self, call: Ticket, (sent, waited): (u32, bool), tag: Tag) -> Attempted {
         let pause = self.connection.shared.config.bounds.breaker.into();
-        if self.bot().standing.ask(self.now(), pause) == Leave::Refused {
+        if self.bot().standing.ask(|| self.now(), pause) == Leave::Refused {
             return Ok(self.finish(call, Answer::Permanent, P::own(Own::Unauthorized), tag.with("refused")));
         }
-        // It may have waited long since this was asked.
-        if let Some(reply) = self.barred().await {
+        if waited && let Some(reply) = self.barred().await {
             return Ok(self.finish(call, Answer::Permanent, reply, tag.with("refused")));
         }
         let reply = match self.once(&call).await {
@@ -51,14 +49,12 @@ impl<P: Platform> Governed<P> {
 
     async fn once(&self, call: &Ticket) -> Result<Answered, Failure> {
         let base = &P::edge(&self.connection.shared).base;
-        let response = self.connection.upstream.send(base, &self.head, &self.payload).await?;
-        let (mut parts, incoming) = response.into_parts();
-        headers::backward(&mut parts.headers);
-        P::learn(self, call.ticket(), parts.status, &parts.headers);
-        let answered = if !parts.status.is_success() || self.facts.reads(self.row()) {
-            Reply::read(parts.status, parts.headers, incoming).await.map(Answered::Whole)
+        let answer = self.connection.upstream.send(base, &self.head, &self.payload).await?;
+        P::learn(self, call.ticket(), answer.status, &answer.headers);
+        let answered = if !answer.status.is_success() || self.facts.reads(self.row()) {
+            Reply::read(answer).await.map(Answered::Whole)
         } else {
-            Answered::read(parts, incoming).await
+            Answered::read(answer).await
         };
         answered.ok_or(Failure::Unknown)
     }

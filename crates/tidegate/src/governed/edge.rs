@@ -48,12 +48,8 @@ impl Surfaces {
 impl Edge {
     /// `None` where the address names no host.
     pub(crate) fn new(api: &Uri, policy: &Arc<Policy>, clock: Clock, bounds: &Bounds) -> Option<Self> {
-        let name = match policy.platform {
-            Platform::Telegram => "Telegram",
-            Platform::Discord => "Discord",
-        };
         Some(Self {
-            base: Base::new(name, api)?,
+            base: Base::new(policy.platform, api)?,
             bots: Bots::new(Arc::clone(policy), clock, bounds),
             unproven: Unproven::new(bounds.unproven_failures),
             surfaces: RwLock::new(Arc::new(Surfaces::new(Arc::clone(policy)))),

@@ -1,11 +1,14 @@
 //! What every request goes through first: its head is looked at, and its body read as far as the decision needs it.
 
 use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
-use hyper::header::HOST;
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
@@ -35,8 +38,8 @@ pub(crate) fn vet(bounds: &Bounds, head: &mut Parts) -> Result<Asked, Wrong> {
     if head.uri.path_and_query().map_or(0, |target| target.as_str().len()) > bounds.target_max {
         return Err(Wrong::Request(StatusCode::URI_TOO_LONG, "URI Too Long"));
     }
-    let block: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    if block > bounds.header_block {
+    let seen = headers::look(&head.headers);
+    if seen.bytes > bounds.header_block {
         let reason = "Request Header Fields Too Large";
         return Err(Wrong::Request(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, reason));
     }
@@ -44,11 +47,21 @@ pub(crate) fn vet(bounds: &Bounds, head: &mut Parts) -> Result<Asked, Wrong> {
     if head.method == Method::CONNECT {
         return Err(Wrong::bad("CONNECT is not served"));
     }
-    if head.headers.get_all(HOST).iter().nth(1).is_some() {
+    if seen.hosts > 1 {
         return Err(Wrong::bad("there is more than one Host"));
     }
     target::check(&head.uri).map_err(Wrong::bad)?;
-    headers::forward(&mut head.headers).map_err(Wrong::bad)
+    headers::forward(&mut head.headers, &seen).map_err(Wrong::bad)
+}
+
+/// A timeout that costs nothing where what it is for is at hand, as a body mostly is.
+pub(crate) async fn in_time<T>(limit: Duration, reading: impl Future<Output = T>) -> Option<T> {
+    let mut reading = pin!(reading);
+    let at_once = poll_fn(|cx| Poll::Ready(reading.as_mut().poll(cx))).await;
+    if let Poll::Ready(read) = at_once {
+        return Some(read);
+    }
+    Box::pin(tokio::time::timeout(limit, reading)).await.ok()
 }
 
 /// A body while it is read.

@@ -18,7 +18,7 @@ use tidegate_core::policy::{DropAnswer, Policy, Row};
 use tidegate_core::{Peer, Span, Time};
 use tidegate_tokio::{Call, Event};
 
-use self::admit::{Admission, Errand, admit};
+use self::admit::{Admission, Errand, admit, goes_at_once};
 use self::asking::Asking;
 use self::edge::{Edge, Surfaces};
 use self::outcome::Tag;
@@ -161,27 +161,42 @@ pub(crate) async fn serve<P: Platform>(
 ) -> Response<Body> {
     let arrived = connection.shared.clock.now();
     let repeated = false;
-    let call = Governed { connection, bot, surfaces, head, payload, facts, arrived, repeated, _buffered: buffered };
+    let mut call = Governed { connection, bot, surfaces, head, payload, facts, arrived, repeated, _buffered: buffered };
     if let Some(reply) = call.barred().await {
         return call.tagged(reply, Tag::REFUSED);
     }
+    if goes_at_once(call.bot(), Errand::Call) {
+        return call.run(None).await;
+    }
     let patience = call.patience().max(LEAST_PATIENCE);
-    match admit::<P>(&call.connection.shared, call.bot(), Errand::Call, patience).await {
+    // What most calls do not need has a place of its own, here and below: a call's state is moved about a few times.
+    match Box::pin(admit::<P>(&call.connection.shared, call.bot(), Errand::Call, patience)).await {
         Ok(admission) => call.run(admission).await,
         Err(reply) => call.tagged(*reply, Tag::REFUSED),
     }
 }
 
 impl<P: Platform> Governed<P> {
-    async fn run(mut self, mut admission: Option<Admission>) -> Response<Body> {
-        let mut place = self.place();
+    async fn run(&mut self, mut admission: Option<Admission>) -> Response<Body> {
+        self.look_for_room();
+        let mut place = None;
         let mut call = self.enter();
         self.let_others_in(&mut admission);
         let mut tag = Tag::ADMITTED;
-        let mut sent = 0;
+        // It may have waited for its turn in the line.
+        let (mut sent, mut waited) = (0, admission.is_some());
         let mut last = None;
         loop {
-            let output = match self.next(&mut call).await {
+            let woken = if let Some(event) = call.now() {
+                Woken::Event(event)
+            } else {
+                if sent == 0 {
+                    place = place.or_else(|| self.place());
+                }
+                waited = true;
+                Box::pin(self.wait(&mut call)).await
+            };
+            let output = match woken {
                 Woken::Event(Event::Output(output)) => output,
                 Woken::Event(Event::Answer(reply)) => return self.tagged(reply, tag.with("superseded")),
                 Woken::Left => return Response::new(Body::empty()),
@@ -197,7 +212,7 @@ impl<P: Platform> Governed<P> {
                     place = None;
                     tag = Tag::sent(outcome, held);
                     sent += 1;
-                    match self.attempt(call, sent, tag).await {
+                    match self.attempt(call, (sent, waited), tag).await {
                         Ok(response) => return response,
                         Err(waiting) => {
                             self.let_others_in(&mut admission);
@@ -208,11 +223,10 @@ impl<P: Platform> Governed<P> {
                     }
                 }
                 Output::Superseded { .. } => {
-                    let answered = self.follow(call, tag).await;
-                    drop(place);
-                    return answered;
+                    let _place = place.or_else(|| self.place());
+                    return Box::pin(self.follow(call, tag)).await;
                 }
-                over => return self.over(call, &over, last, tag).await,
+                over => return Box::pin(self.over(call, &over, last, tag)).await,
             }
         }
     }
@@ -227,7 +241,7 @@ impl<P: Platform> Governed<P> {
     /// The answer to a call that may not go at the moment.
     async fn barred(&self) -> Option<Reply> {
         match P::barred(self)? {
-            Barred::For(wait) => Some(P::refusal(self, wait).await),
+            Barred::For(wait) => Some(Box::pin(P::refusal(self, wait)).await),
             Barred::With(reply) => Some(reply),
         }
     }
@@ -237,17 +251,17 @@ impl<P: Platform> Governed<P> {
         self.bot.0.driver.enter(|ticket| Input::Write(self.facts.write(ticket)))
     }
 
-    /// A place among the calls of this address that may be held. Without one the call goes at once, or is refused with
-    /// its place's time. Those that name their own limit need none.
-    fn place(&mut self) -> Option<Place> {
-        if self.facts.asking().max_hold.is_some() {
-            return None;
-        }
-        let place = self.bot.0.held.place(self.connection.client);
-        if place.is_none() {
+    /// Where no more calls of this address may be held, this one goes at once, or is refused with its place's time. Those
+    /// that name their own limit need no room.
+    fn look_for_room(&mut self) {
+        if self.facts.asking().max_hold.is_none() && !self.bot.0.held.has_room(self.connection.client) {
             self.facts.asking_mut().max_hold = Some(Span::ZERO);
         }
-        place
+    }
+
+    /// Its place among the calls of this address that are held.
+    fn place(&self) -> Option<Place> {
+        self.facts.asking().max_hold.is_none().then(|| Place::new(&self.bot.0, self.connection.client))
     }
 
     /// The governor ended it: answers with the platform's last word, if there was one.
@@ -272,10 +286,7 @@ impl<P: Platform> Governed<P> {
     }
 
     /// The next event, or what ends the wait for it.
-    async fn next(&self, call: &mut Ticket) -> Woken {
-        if let Some(event) = call.now() {
-            return Woken::Event(event);
-        }
+    async fn wait(&self, call: &mut Ticket) -> Woken {
         let mut trips = self.bot.0.standing.trips();
         let mut bell = P::edge(&self.connection.shared).bell();
         let mut drain = self.connection.shared.drain.over();

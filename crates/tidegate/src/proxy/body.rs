@@ -8,11 +8,13 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 
+use super::upstream::{Download, Fault};
+
 /// The body of an answer to a bot.
 pub(crate) enum Body {
     Whole(Option<Bytes>),
     /// What was read of it already, and the rest.
-    Stream(VecDeque<Bytes>, Incoming),
+    Stream(VecDeque<Bytes>, Download),
 }
 
 impl Body {
@@ -29,9 +31,9 @@ impl From<Bytes> for Body {
 
 impl HttpBody for Body {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = Fault;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Fault>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Stream(head, rest) => match head.pop_front() {
@@ -57,7 +59,7 @@ impl HttpBody for Body {
 }
 
 /// The size of a body of which a part was read.
-fn with_head(head: &VecDeque<Bytes>, rest: &Incoming) -> SizeHint {
+fn with_head(head: &VecDeque<Bytes>, rest: &impl HttpBody) -> SizeHint {
     let head = head.iter().map(Bytes::len).sum::<usize>() as u64;
     rest.size_hint().exact().map_or_else(SizeHint::default, |rest| SizeHint::with_exact(head + rest))
 }

@@ -1,7 +1,7 @@
 //! Headers that are one connection's own, and tidegate's own.
 
 use hyper::HeaderMap;
-use hyper::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use hyper::header::{CONNECTION, HeaderName, HeaderValue};
 
 const OWN: &str = "x-tidegate-";
 
@@ -13,18 +13,70 @@ pub(crate) struct Asked {
     pub(crate) peer: Option<HeaderValue>,
 }
 
-/// Makes a request's headers fit to go upstream, in place. The error says what is wrong with them.
-pub(crate) fn forward(headers: &mut HeaderMap) -> Result<Asked, &'static str> {
-    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+/// What one walk over a request's headers tells: that takes far less than to look for each that might be there.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// As they were sent, with what stands between names and values.
+    pub(crate) bytes: usize,
+    pub(crate) hosts: usize,
+    coding: Coding,
+    connection: bool,
+    /// Some that go no further.
+    dropped: bool,
+    own: bool,
+}
+
+/// How a request says that its body is framed, beside its length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Coding {
+    #[default]
+    None,
+    Chunked,
+    /// Something else, or more than one.
+    Wrong,
+}
+
+pub(crate) fn look(headers: &HeaderMap) -> Seen {
+    let mut seen = Seen::default();
+    for (name, value) in headers {
+        let name = name.as_str();
+        seen.bytes += name.len() + value.len() + ": \r\n".len();
+        match name {
+            "host" => seen.hosts += 1,
+            "connection" => seen.connection = true,
+            "transfer-encoding" => {
+                let chunked = value.as_bytes().eq_ignore_ascii_case(b"chunked");
+                seen.coding = if chunked && seen.coding == Coding::None { Coding::Chunked } else { Coding::Wrong };
+            }
+            name if is_own(name) => seen.own = true,
+            name => seen.dropped |= name == "expect" || is_connections(name),
+        }
+    }
+    seen
+}
+
+/// Makes a request's headers fit to go upstream, in place; those of its framing stay, and are not written there. The error
+/// says what is wrong with them.
+pub(crate) fn forward(headers: &mut HeaderMap, seen: &Seen) -> Result<Asked, &'static str> {
     // One below the chunks would be lost with the header that names it.
-    if codings.next().is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
-        || codings.next().is_some()
-    {
+    if seen.coding == Coding::Wrong {
         return Err("the one transfer coding taken is chunked, once");
     }
-    drop_connection(headers)?;
+    if seen.connection {
+        for name in named(headers)? {
+            headers.remove(name);
+        }
+    }
+    if seen.dropped {
+        for name in matching(headers, |name| name == "expect" || is_connections(name)) {
+            headers.remove(name);
+        }
+    }
     let mut asked = Asked::default();
-    for name in own(headers) {
+    if !seen.own {
+        return Ok(asked);
+    }
+    for name in matching(headers, is_own) {
         let mut values = headers.get_all(&name).iter();
         let value = values.next().filter(|value| plain(value)).cloned();
         if value.is_none() || values.next().is_some() {
@@ -38,56 +90,20 @@ pub(crate) fn forward(headers: &mut HeaderMap) -> Result<Asked, &'static str> {
             _ => {}
         }
     }
-    headers.remove(HOST);
-    // The framing is made anew, from the body.
-    headers.remove(CONTENT_LENGTH);
-    if headers.keys().any(|name| *name == EXPECT) {
-        headers.remove(EXPECT);
-    }
     Ok(asked)
 }
 
-/// Makes an answer's headers fit for the client, in place.
-pub(crate) fn backward(headers: &mut HeaderMap) {
-    // A platform that names such headers is not worth an error towards the bot.
-    let _ = drop_connection(headers);
-    for name in own(headers) {
-        headers.remove(name);
-    }
+pub(crate) fn is_own(name: &str) -> bool {
+    name.starts_with(OWN)
 }
 
-/// tidegate's own of them; mostly none, and then nothing is allocated.
-fn own(headers: &HeaderMap) -> Vec<HeaderName> {
-    headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect()
-}
-
-fn drop_connection(headers: &mut HeaderMap) -> Result<(), &'static str> {
-    // To walk over what is there takes far less than to look for each that might be.
-    let (mut connection, mut others) = (false, false);
-    for name in headers.keys() {
-        connection |= *name == CONNECTION;
-        others |= is_other(name.as_str());
-    }
-    if connection {
-        for name in named(headers)? {
-            headers.remove(name);
-        }
-        headers.remove(CONNECTION);
-    }
-    if others {
-        let others: Vec<HeaderName> = headers.keys().filter(|name| is_other(name.as_str())).cloned().collect();
-        for name in others {
-            headers.remove(name);
-        }
-    }
-    Ok(())
-}
-
-/// Besides `Connection` and what that names.
-fn is_other(name: &str) -> bool {
+/// Whether a header is meant for one connection only, besides what `Connection` names.
+pub(crate) fn is_connections(name: &str) -> bool {
     matches!(
         name,
-        "te" | "trailer"
+        "connection"
+            | "te"
+            | "trailer"
             | "transfer-encoding"
             | "upgrade"
             | "keep-alive"
@@ -95,6 +111,10 @@ fn is_other(name: &str) -> bool {
             | "proxy-authorization"
             | "proxy-authenticate"
     )
+}
+
+fn matching(headers: &HeaderMap, which: impl Fn(&str) -> bool) -> Vec<HeaderName> {
+    headers.keys().filter(|name| which(name.as_str())).cloned().collect()
 }
 
 /// The headers that `Connection` names.

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
-use hyper::http::response::Parts;
+use hyper::body::Body as _;
 use hyper::{HeaderMap, Response, StatusCode};
 use tidegate_core::Span;
 
 use super::body::Body;
+use super::upstream::Answer;
 
 /// Answers up to this size are read whole before they are passed on; the platforms' own are far smaller.
 const WHOLE: u64 = 64 << 10;
@@ -36,7 +36,8 @@ pub(crate) enum Answered {
 impl Answered {
     /// Reads so much of an answer that one of a common size is whole, whether its length was told or not; `None` where
     /// it breaks off before that, so that no client is left with a part of it.
-    pub(crate) async fn read(parts: Parts, mut incoming: Incoming) -> Option<Self> {
+    pub(crate) async fn read(answer: Answer) -> Option<Self> {
+        let Answer { status, headers, body: mut incoming } = answer;
         let (mut head, mut length) = (VecDeque::new(), 0);
         if let Some(exact) = incoming.size_hint().exact().filter(|exact| *exact <= WHOLE) {
             // Mostly it comes in one piece.
@@ -45,7 +46,6 @@ impl Answered {
                 None => Bytes::new(),
             };
             if first.len() as u64 == exact && incoming.is_end_stream() {
-                let (status, headers) = (parts.status, parts.headers);
                 return Some(Self::Whole(Reply { status, headers, body: first }));
             }
             length = first.len() as u64;
@@ -54,14 +54,16 @@ impl Answered {
         if incoming.size_hint().lower() <= WHOLE {
             while length <= WHOLE {
                 let Some(frame) = incoming.frame().await else {
-                    return Some(Self::Whole(Reply::of(parts, head)));
+                    return Some(Self::Whole(Reply::of(status, headers, head)));
                 };
                 let Ok(data) = frame.ok()?.into_data() else { continue };
                 length += data.len() as u64;
                 head.push_back(data);
             }
         }
-        Some(Self::Stream(Response::from_parts(parts, Body::Stream(head, incoming))))
+        let mut response = Response::new(Body::Stream(head, incoming));
+        (*response.status_mut(), *response.headers_mut()) = (status, headers);
+        Some(Self::Stream(response))
     }
 
     pub(crate) fn into_response(self) -> Response<Body> {
@@ -73,7 +75,7 @@ impl Answered {
 }
 
 impl Reply {
-    fn of(parts: Parts, mut chunks: VecDeque<Bytes>) -> Self {
+    fn of(status: StatusCode, headers: HeaderMap, mut chunks: VecDeque<Bytes>) -> Self {
         let body = if chunks.len() > 1 {
             let mut whole = BytesMut::with_capacity(chunks.iter().map(Bytes::len).sum());
             for chunk in &chunks {
@@ -83,11 +85,12 @@ impl Reply {
         } else {
             chunks.pop_front().unwrap_or_default()
         };
-        Self { status: parts.status, headers: parts.headers, body }
+        Self { status, headers, body }
     }
 
     /// Reads an answer to its end; `None` where it breaks off.
-    pub(crate) async fn read(status: StatusCode, headers: HeaderMap, mut incoming: Incoming) -> Option<Self> {
+    pub(crate) async fn read(answer: Answer) -> Option<Self> {
+        let Answer { status, headers, body: mut incoming } = answer;
         let mut first = Bytes::new();
         let mut more = BytesMut::new();
         while let Some(frame) = incoming.frame().await {

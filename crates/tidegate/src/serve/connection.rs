@@ -1,8 +1,10 @@
 //! One thread that serves: its connections, its upstream pool, its bots' timers.
 
 use std::convert::Infallible;
+use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, VIA};
@@ -33,6 +35,7 @@ pub(super) fn thread(shared: &Arc<Shared>, upstream: &Upstream, mut arrivals: Un
         Err(error) => return tracing::error!(%error, "a thread cannot serve"),
     };
     runtime.block_on(async {
+        tokio::spawn(upstream.clone().reap());
         while let Some(arrived) = arrivals.recv().await {
             tokio::spawn(serve(Arc::clone(shared), upstream.clone(), arrived));
         }
@@ -58,14 +61,26 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
         let connection = Arc::clone(&connection);
         Attended::new(async move { Ok::<_, Infallible>(route(connection, request).await) })
     });
-    let io = TokioIo::new(Socket::new(stream, shared));
+    let io = TokioIo::new(Socket::new(stream, Arc::clone(&shared)));
     let mut serving = pin!(builder.serve_connection(io, service).with_upgrades());
-    let ended = tokio::select! {
-        ended = serving.as_mut() => ended,
-        () = drain.wait() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
+    let mut begun = pin!(drain.wait());
+    let mut asked = false;
+    let served = poll_fn(|cx| {
+        if let Poll::Ready(ended) = serving.as_mut().poll(cx) {
+            return Poll::Ready(Some(ended));
         }
+        // Asked once it wakes this task; to look whether it has takes far less than to ask again.
+        if asked && !shared.drain.has_begun() {
+            return Poll::Pending;
+        }
+        asked = true;
+        begun.as_mut().poll(cx).map(|()| None)
+    });
+    let ended = if let Some(ended) = served.await {
+        ended
+    } else {
+        serving.as_mut().graceful_shutdown();
+        serving.await
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
@@ -85,7 +100,7 @@ async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Respo
         return discord::serve(connection, request).await;
     }
     if discord::identify::is_ours(path) {
-        return discord::identify::serve(connection, request).await;
+        return Box::pin(discord::identify::serve(connection, request)).await;
     }
     if gateway::is_asked_for(&request) {
         let refused = |status| json(status, "no WebSocket: a handshake as RFC 6455 has it is needed");

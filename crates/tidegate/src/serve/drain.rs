@@ -1,5 +1,7 @@
 //! The orderly end: first no new work, then no held work.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tokio::sync::watch;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,11 +14,15 @@ enum Phase {
 
 /// How far the end has come.
 #[derive(Debug)]
-pub(crate) struct Drain(watch::Sender<Phase>);
+pub(crate) struct Drain {
+    phase: watch::Sender<Phase>,
+    /// The same for those that only look.
+    begun: AtomicBool,
+}
 
 impl Default for Drain {
     fn default() -> Self {
-        Self(watch::Sender::new(Phase::Running))
+        Self { phase: watch::Sender::new(Phase::Running), begun: AtomicBool::new(false) }
     }
 }
 
@@ -27,26 +33,28 @@ pub(crate) struct Waiting(watch::Receiver<Phase>, Phase);
 impl Drain {
     /// No new work from now on.
     pub(crate) fn begin(&self) {
-        self.0.send_replace(Phase::Draining);
+        self.begun.store(true, Ordering::Release);
+        self.phase.send_replace(Phase::Draining);
     }
 
     /// Held work is refused from now on.
     pub(crate) fn refuse_held(&self) {
-        self.0.send_replace(Phase::Over);
+        self.begun.store(true, Ordering::Release);
+        self.phase.send_replace(Phase::Over);
     }
 
     pub(crate) fn has_begun(&self) -> bool {
-        *self.0.borrow() > Phase::Running
+        self.begun.load(Ordering::Acquire)
     }
 
     /// For those that take new work.
     pub(crate) fn begun(&self) -> Waiting {
-        Waiting(self.0.subscribe(), Phase::Draining)
+        Waiting(self.phase.subscribe(), Phase::Draining)
     }
 
     /// For those that are held.
     pub(crate) fn over(&self) -> Waiting {
-        Waiting(self.0.subscribe(), Phase::Over)
+        Waiting(self.phase.subscribe(), Phase::Over)
     }
 }
 

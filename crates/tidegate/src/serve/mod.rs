@@ -9,7 +9,7 @@ mod socket;
 mod unread;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -19,7 +19,7 @@ use tidegate_tokio::Clock;
 pub(crate) use self::connection::shaped;
 pub(crate) use self::drain::Drain;
 pub(crate) use self::socket::Socket;
-use crate::bots::{Bot, Token};
+use crate::bots::Bot;
 use crate::config::{Config, ConfigFlags};
 use crate::gateway::Fleets;
 use crate::governed::edge::Edge;
@@ -50,29 +50,18 @@ pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
     pub(crate) upstream: Upstream,
     pub(crate) client: IpAddr,
-    /// The last token seen on it, so that it is hashed once.
-    token: Mutex<Option<Token>>,
     /// Its place among the connections that there may be.
     place: Weak<Reserved>,
 }
 
 impl Connection {
     fn new(shared: Arc<Shared>, upstream: Upstream, client: IpAddr, place: &Arc<Reserved>) -> Arc<Self> {
-        Arc::new(Self { shared, upstream, client, token: Mutex::default(), place: Arc::downgrade(place) })
+        Arc::new(Self { shared, upstream, client, place: Arc::downgrade(place) })
     }
 
     /// Keeps its place for as long as it is held. `None` once the connection has ended.
     pub(crate) fn place(&self) -> Option<Arc<Reserved>> {
         self.place.upgrade()
-    }
-
-    pub(crate) fn known(&self, written: &str, test: bool) -> Option<Token> {
-        let last = self.token.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().filter(|token| token.is(written, test)).cloned()
-    }
-
-    pub(crate) fn remember(&self, token: Token) {
-        *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
     }
 }
 

@@ -29,6 +29,9 @@ const AT_REST: Duration = Duration::from_secs(1);
 const SCRAP: usize = 16 << 10;
 const TURN: usize = 1 << 20;
 
+/// Pieces that are no longer together are written as one.
+const JOINED: usize = 1 << 10;
+
 /// The connection.
 pub(crate) struct Socket {
     stream: TcpStream,
@@ -115,6 +118,16 @@ impl Socket {
     }
 }
 
+/// Puts pieces together where there is room for all of them; how long they are.
+fn join(pieces: &[IoSlice<'_>], joined: &mut [u8]) -> Option<usize> {
+    let mut length = 0;
+    for piece in pieces {
+        joined.get_mut(length..length + piece.len())?.copy_from_slice(piece);
+        length += piece.len();
+    }
+    Some(length)
+}
+
 impl AsyncRead for Socket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
@@ -147,6 +160,11 @@ impl AsyncWrite for Socket {
     ) -> Poll<io::Result<usize>> {
         if let [only] = bufs {
             return self.poll_write(cx, only);
+        }
+        // One short piece takes the system less than two.
+        let mut joined = [0; JOINED];
+        if let Some(length) = join(bufs, &mut joined) {
+            return self.poll_write(cx, &joined[..length]);
         }
         self.written = Some(Instant::now());
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)

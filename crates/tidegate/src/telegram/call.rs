@@ -13,7 +13,7 @@ use super::reply::Reply;
 use super::{answer, hold};
 use crate::config::{Bounds, Config};
 use crate::governed::asking::Asking;
-use crate::governed::intake::Intake;
+use crate::governed::intake::{Intake, in_time};
 use crate::proxy::body::Payload;
 use crate::proxy::budget::Reserved;
 use crate::proxy::headers::Asked;
@@ -47,11 +47,8 @@ impl Facts {
         let format = Format::of(header(CONTENT_TYPE), head.headers.contains_key(CONTENT_ENCODING));
         let mut args = Args::default();
         from_query(&mut args, head.uri.query().unwrap_or_default());
-        let reading = tokio::time::timeout(
-            config.bounds.decision_timeout,
-            body_of(policy, &config.bounds, method, &format, &mut args, Intake::new(body, reserved)),
-        );
-        let payload = reading.await.unwrap_or_else(|_| {
+        let reading = body_of(policy, &config.bounds, method, &format, &mut args, Intake::new(body, reserved));
+        let payload = in_time(config.bounds.decision_timeout, reading).await.unwrap_or_else(|| {
             Err(Box::new(answer::error(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body did not come")))
         })?;
         if args.peer().is_none() {

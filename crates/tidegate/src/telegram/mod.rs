@@ -42,18 +42,20 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
     let shared = &connection.shared;
     let (mut head, body) = request.into_parts();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
-    let path = plain(head.uri.path()).into_owned();
+    // The head goes on.
+    let uri = head.uri.clone();
+    let path = plain(uri.path());
     let Some(target) = path::parse(&path) else {
         return Err(Box::new(answer::error(StatusCode::NOT_FOUND, "Not Found: write it like /bot<token>/<method>")));
     };
     let bot = find(&connection, &target)?;
-    if bot.0.standing.is_open(shared.clock.now()) {
+    if bot.0.standing.is_open(|| shared.clock.now()) {
         return Err(Box::new(answer::unauthorized()));
     }
     match target.what {
-        What::File => passed::file(connection, bot, head, body).await,
+        What::File => Box::pin(passed::file(connection, bot, head, body)).await,
         What::Method(name) if name.eq_ignore_ascii_case("getUpdates") => {
-            passed::poll(connection, bot, head, body).await
+            Box::pin(passed::poll(connection, bot, head, body)).await
         }
         What::Method(name) => governed::serve(connection, bot, name, head, &asked, body).await,
     }
@@ -63,22 +65,13 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
 fn find(connection: &Connection, target: &Target<'_>) -> Result<InUse, Box<Reply>> {
     let shared = &connection.shared;
     let served = |token: &Token| shared.config.bots.as_ref().is_none_or(|allowed| allowed.contains(token.id()));
-    let last = connection.known(target.token, target.test);
-    if last.is_none()
-        && let Some(bot) = shared.telegram.bots.known(target.token, target.test).filter(|bot| served(&bot.0.token))
-    {
-        connection.remember(bot.0.token.clone());
+    if let Some(bot) = shared.telegram.bots.known(target.token, target.test).filter(|bot| served(&bot.0.token)) {
         return Ok(bot);
     }
-    let token = match last {
-        Some(token) => token,
-        None => Token::telegram(target.token, target.test)
-            .ok_or_else(|| Box::new(answer::error(StatusCode::NOT_FOUND, "Not Found: that is no token of a bot")))?,
-    };
+    let token = Token::telegram(target.token, target.test)
+        .ok_or_else(|| Box::new(answer::error(StatusCode::NOT_FOUND, "Not Found: that is no token of a bot")))?;
     if !served(&token) {
         return Err(Box::new(answer::error(StatusCode::FORBIDDEN, "Forbidden: this bot is not served here")));
     }
-    let bot = shared.telegram.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))?;
-    connection.remember(token);
-    Ok(bot)
+    shared.telegram.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))
 }

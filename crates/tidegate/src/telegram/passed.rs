@@ -13,7 +13,6 @@ use super::reply::Reply;
 use crate::bots::{InUse, Leave};
 use crate::governed::admit::{Admission, Errand, admit};
 use crate::proxy::body::{Body, Payload};
-use crate::proxy::headers;
 use crate::proxy::reply::Answered;
 use crate::proxy::upstream::Failure;
 use crate::serve::Connection;
@@ -60,7 +59,7 @@ async fn pass(
     is_method: bool,
 ) -> Result<Response<Body>, Box<Reply>> {
     let shared = &connection.shared;
-    if bot.0.standing.ask(shared.clock.now(), shared.config.bounds.breaker.into()) == Leave::Refused {
+    if bot.0.standing.ask(|| shared.clock.now(), shared.config.bounds.breaker.into()) == Leave::Refused {
         return Err(Box::new(answer::unauthorized()));
     }
     let payload = if body.is_end_stream() {
@@ -78,22 +77,20 @@ async fn pass(
             sending.await
         }
     };
-    let response = answered.map_err(|failure| {
+    let answered = answered.map_err(|failure| {
         let unknown = failure == Failure::Unknown;
         Box::new(answer::unavailable("Telegram cannot be reached", unknown && is_method))
     })?;
-    let (mut parts, incoming) = response.into_parts();
-    headers::backward(&mut parts.headers);
-    if parts.status == StatusCode::UNAUTHORIZED || (is_method && parts.status == StatusCode::NOT_FOUND) {
-        let reply = Reply::read(parts.status, parts.headers, incoming).await;
+    let status = answered.status;
+    if status == StatusCode::UNAUTHORIZED || (is_method && status == StatusCode::NOT_FOUND) {
+        let reply = Reply::read(answered).await;
         let reply = reply.ok_or_else(|| Box::new(answer::unavailable("Telegram's answer broke off", false)))?;
         super::judge::standing(shared, &bot.0, &reply);
         return Ok(reply.into_response());
     }
-    let is_server_error = parts.status.is_server_error();
-    let answered = Answered::read(parts, incoming).await;
+    let answered = Answered::read(answered).await;
     let answered = answered.ok_or_else(|| Box::new(answer::unavailable("Telegram's answer broke off", false)))?;
-    if is_method && !is_server_error {
+    if is_method && !status.is_server_error() {
         bot.0.standing.worked();
     }
     Ok(answered.into_response())
