@@ -35,7 +35,7 @@ pub(crate) struct Refused {
 
 impl Memory {
     /// A message as the platform last gave it (a JSON object). Large ones are not kept.
-    pub(crate) fn keep(&self, peer: &Peer, message: MessageKey, object: Bytes) {
+    pub(crate) fn keep(&self, peer: &Peer, message: MessageKey, object: &[u8]) {
         if object.len() > LARGEST_MESSAGE {
             return;
         }
@@ -44,7 +44,8 @@ impl Memory {
         if inner.messages.len() >= MESSAGES {
             inner.messages.pop_front();
         }
-        inner.messages.push_back((peer.clone(), message, object));
+        // Not a part of the answer that it came in, all of which would be kept.
+        inner.messages.push_back((peer.clone(), message, Bytes::copy_from_slice(object)));
     }
 
     pub(crate) fn message(&self, peer: &Peer, message: MessageKey) -> Option<Bytes> {

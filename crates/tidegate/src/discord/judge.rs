@@ -40,7 +40,7 @@ pub(super) fn judge(call: &Governed<Facts>, reply: &Reply) -> Verdict {
     if let (true, Some(peer), Some(message)) = (call.row().partial, &call.facts.peer, route.message)
         && reply.body.starts_with(b"{")
     {
-        call.bot().memory.keep(peer, message, reply.body.clone());
+        call.bot().memory.keep(peer, message, &reply.body);
     }
     Verdict::End(Answer::Ok)
 }

@@ -24,7 +24,10 @@ impl Names {
         if names.len() >= MOST {
             names.clear();
         }
-        names.insert(route, name.clone());
+        // Not a part of the answer that it came in, all of which would be kept.
+        if let Ok(name) = HeaderValue::from_bytes(name.as_bytes()) {
+            names.insert(route, name);
+        }
     }
 
     pub(super) fn of(&self, route: MethodKey) -> Option<HeaderValue> {

@@ -78,6 +78,6 @@ fn succeeded(bot: &Bot, row: &Row, facts: &Facts, reply: &Reply) {
     if let (true, Some(peer), Some(message)) = (row.merges(), peer, facts.args.message)
         && let Some(object) = said(&reply.body).result.filter(|result| result.get().starts_with('{'))
     {
-        bot.memory.keep(peer, message, reply.body.slice_ref(object.get().as_bytes()));
+        bot.memory.keep(peer, message, object.get().as_bytes());
     }
 }
