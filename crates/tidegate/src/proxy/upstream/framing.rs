@@ -129,7 +129,10 @@ fn line(read: &mut BytesMut) -> Result<Option<BytesMut>, Fault> {
 
 /// A chunk's size; extensions are let go.
 fn size(line: &[u8]) -> Option<u64> {
-    let digits = line.split(|byte| *byte == b';').next()?.trim_ascii_end();
+    let mut digits = line.split(|byte| *byte == b';').next()?;
+    while let [before @ .., b' ' | b'\t'] = digits {
+        digits = before;
+    }
     let plain = (1..=16).contains(&digits.len()) && digits.iter().all(u8::is_ascii_hexdigit);
     u64::from_str_radix(str::from_utf8(digits).ok().filter(|_| plain)?, 16).ok()
 }

@@ -61,8 +61,9 @@ pub(super) fn read(head: &Bytes, method: &Method) -> Result<Head, Fault> {
     let mut response = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, head, &mut found);
     match parsed {
-        Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) => return Err(Fault::Answer("its head ends too early")),
+        // One that ends before it seems to has bare line ends: nobody knows where its body begins.
+        Ok(httparse::Status::Complete(length)) if length == head.len() => {}
+        Ok(_) => return Err(Fault::Answer("its head ends too early")),
         Err(httparse::Error::TooManyHeaders) => return Err(Fault::Answer("it has too many headers")),
         Err(_) => return Err(Fault::Answer("its head is malformed")),
     }
@@ -82,7 +83,7 @@ pub(super) fn read(head: &Bytes, method: &Method) -> Result<Head, Fault> {
     told.finish(&mut headers);
     let bodiless = *method == Method::HEAD || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let framing = if bodiless || status.is_informational() { Framing::Length(0) } else { told.framing() };
-    Ok(Head { status, headers, keeps: told.keeps && framing != Framing::Close, framing })
+    Ok(Head { status, headers, keeps: told.keeps && !told.closes && framing != Framing::Close, framing })
 }
 
 /// Names that most of Discord's answers have and that no standard knows: made once, they need no memory in each answer.
@@ -106,6 +107,8 @@ fn name(written: &str) -> Option<HeaderName> {
 /// What an answer's headers say of the connection and the body's framing.
 struct Told {
     keeps: bool,
+    /// Said anywhere it outweighs what else is said.
+    closes: bool,
     length: Option<u64>,
     coding: Option<Coding>,
     /// Headers that `Connection` names.
@@ -121,17 +124,18 @@ enum Coding {
 impl Told {
     /// `version`: of HTTP/1; before 1.1 nobody kept a connection who did not say so.
     fn new(version: Option<u8>) -> Self {
-        Self { keeps: version == Some(1), length: None, coding: None, named: Vec::new() }
+        Self { keeps: version == Some(1), closes: false, length: None, coding: None, named: Vec::new() }
     }
 
     /// Whether a header is the connection's own, or tidegate's, and goes no further.
     fn is_connections(&mut self, name: &HeaderName, value: &HeaderValue) -> Result<bool, Fault> {
         if *name == CONTENT_LENGTH {
             let length = length(value).ok_or(Fault::Answer("its length is malformed"))?;
-            if self.length.replace(length).is_some_and(|before| before != length) {
+            let before = self.length.replace(length);
+            if before.is_some_and(|before| before != length) {
                 return Err(Fault::Answer("it has two lengths"));
             }
-            return Ok(false);
+            return Ok(before.is_some());
         }
         if *name == TRANSFER_ENCODING {
             let last = value.as_bytes().rsplit(|byte| *byte == b',').next().unwrap_or_default();
@@ -146,7 +150,7 @@ impl Told {
     fn connection(&mut self, value: &[u8]) {
         for word in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
             if word.eq_ignore_ascii_case(b"close") {
-                self.keeps = false;
+                self.closes = true;
             } else if word.eq_ignore_ascii_case(b"keep-alive") {
                 self.keeps = true;
             } else if let Ok(name) = HeaderName::from_bytes(word) {
@@ -161,7 +165,7 @@ impl Told {
         }
         // With a coding the length says nothing, and who sends both is not to be trusted with another request.
         if self.coding.is_some() && headers.remove(CONTENT_LENGTH).is_some() {
-            self.keeps = false;
+            self.closes = true;
         }
     }
 
