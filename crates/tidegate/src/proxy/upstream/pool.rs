@@ -45,9 +45,9 @@ impl Pool {
     pub(super) fn reap(&self) {
         let mut rested = self.lock();
         rested.turn += 1;
-        let oldest = rested.turn.saturating_sub(TURNS);
+        let turn = rested.turn;
         for idle in &mut rested.idle {
-            let old = idle.partition_point(|idle| idle.since_turn <= oldest);
+            let old = idle.partition_point(|idle| idle.since_turn + TURNS <= turn);
             idle.drain(..old);
             idle.shrink_to(2 * idle.len());
         }
