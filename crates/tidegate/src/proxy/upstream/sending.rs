@@ -29,6 +29,8 @@ pub(super) struct Sending {
     chunked: Option<Chunks>,
     /// Something is out.
     begun: bool,
+    /// Nothing is left with TLS, which takes more than it can write.
+    flushed: bool,
 }
 
 /// Where a chunked body stands. The end of a chunk goes out with what follows it.
@@ -44,7 +46,8 @@ impl Sending {
         let length = payload.length();
         self.frame.clear();
         head::write(&mut self.frame, base, parts, length);
-        (self.written, self.begun, self.piece, self.rest) = (0, false, Bytes::new(), None);
+        (self.written, self.piece, self.rest) = (0, Bytes::new(), None);
+        (self.begun, self.flushed) = (false, false);
         self.chunked = length.is_none().then_some(Chunks::None);
         match payload {
             Payload::Whole(body) if body.len() <= JOINED => self.frame.extend_from_slice(body),
@@ -59,7 +62,7 @@ impl Sending {
 
     /// Whether all of it is out.
     pub(super) fn is_over(&self) -> bool {
-        self.written >= self.frame.len() && self.piece.is_empty() && self.rest.is_none()
+        self.flushed
     }
 
     /// Lets go of more than so much room.
@@ -70,9 +73,14 @@ impl Sending {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.frame.capacity()
+    }
+
     /// What is not out stays here.
     pub(super) fn give_up(&mut self) {
-        (self.written, self.piece, self.rest) = (self.frame.len(), Bytes::new(), None);
+        (self.piece, self.rest, self.flushed) = (Bytes::new(), None, true);
     }
 
     /// Ready when all of it is out.
@@ -98,15 +106,20 @@ impl Sending {
                 self.piece.advance(out - of_frame);
             }
             let Some(rest) = &mut self.rest else { break };
-            let next = ready!(Pin::new(rest).poll_frame(cx)).transpose().map_err(Fault::Client)?;
-            match next.map(hyper::body::Frame::into_data) {
+            let Poll::Ready(next) = Pin::new(rest).poll_frame(cx) else {
+                ready!(stream.poll_flush(cx))?;
+                return Poll::Pending;
+            };
+            match next.transpose().map_err(Fault::Client)?.map(hyper::body::Frame::into_data) {
                 Some(Ok(data)) => self.take(data),
                 // Trailers say nothing that a platform would read.
                 Some(Err(_)) => {}
                 None => self.end(),
             }
         }
-        Poll::Ready(Ok(ready!(stream.poll_flush(cx))?))
+        ready!(stream.poll_flush(cx))?;
+        self.flushed = true;
+        Poll::Ready(Ok(()))
     }
 
     fn take(&mut self, data: Bytes) {

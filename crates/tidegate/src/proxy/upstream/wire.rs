@@ -44,6 +44,8 @@ pub(super) struct Wire {
     framing: Framing,
     /// Another request may follow.
     keeps: bool,
+    /// There was room for more than a connection keeps at rest.
+    roomy: bool,
 }
 
 /// Why there is no answer.
@@ -56,7 +58,7 @@ pub(super) struct Broken {
 impl Wire {
     pub(super) fn new(stream: MaybeHttpsStream<TokioIo<TcpStream>>) -> Self {
         let (read, framing) = (BytesMut::new(), Framing::Length(0));
-        Self { stream: Stream::new(stream), read, sending: Sending::default(), framing, keeps: true }
+        Self { stream: Stream::new(stream), read, sending: Sending::default(), framing, keeps: true, roomy: false }
     }
 
     /// Sends a request, and waits for the head of its answer.
@@ -94,7 +96,8 @@ impl Wire {
                     from = 0;
                     continue;
                 }
-                (self.framing, self.keeps) = (head.framing.clone(), head.keeps);
+                self.framing = head.framing.clone();
+                self.keeps &= head.keeps;
                 return Poll::Ready(Ok(head));
             }
             if self.read.len() > LONGEST_HEAD {
@@ -155,16 +158,23 @@ impl Wire {
 
     /// Lets go of what it does not need at rest.
     pub(super) fn rest(&mut self) {
-        if self.read.capacity() > KEPT {
-            self.read = BytesMut::new();
+        if self.roomy {
+            (self.read, self.roomy) = (BytesMut::new(), false);
         }
         self.sending.rest(KEPT);
+    }
+
+    /// What is held, for tests.
+    #[cfg(test)]
+    pub(super) fn kept(&mut self) -> (&mut BytesMut, usize) {
+        (&mut self.read, self.sending.kept())
     }
 
     /// Reads what there is, at most so much and what there is room for; 0 at the end.
     fn fill(&mut self, cx: &mut Context<'_>, room: usize) -> Poll<io::Result<usize>> {
         if self.read.capacity() - self.read.len() < room / 4 {
             self.read.reserve(room);
+            self.roomy |= self.read.capacity() > KEPT;
         }
         pin!(self.stream.read_buf(&mut self.read)).poll(cx)
     }
