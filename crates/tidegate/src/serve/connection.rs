@@ -11,11 +11,12 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, VIA};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::accept::Arrived;
+use super::alarm::Alarm;
 use super::socket::Socket;
 use super::{Connection, Shared};
 use crate::proxy::body::Body;
@@ -49,7 +50,7 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
     let bounds = &shared.config.bounds;
     let mut builder = http1::Builder::new();
     builder
-        .timer(TokioTimer::new())
+        .timer(Alarm::default())
         // Counts from the end of the last answer, so it is the limit of an idle connection too.
         .header_read_timeout(bounds.idle_timeout)
         .max_headers(MOST_HEADERS)

@@ -1,6 +1,7 @@
 //! `tidegate serve`: a thread that accepts, threads that serve bots, an admin port beside them, and an orderly end.
 
 mod accept;
+mod alarm;
 mod connection;
 mod drain;
 mod first;
