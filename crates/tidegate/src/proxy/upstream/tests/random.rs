@@ -54,10 +54,16 @@ impl Said {
             out.extend_from_slice(&self.body);
             return out;
         };
-        let (mut rest, mut sizes) = (&self.body[..], sizes.iter().cycle());
+        let (mut rest, mut sizes, mut extended) = (&self.body[..], sizes.iter().cycle(), 0);
         while !rest.is_empty() {
             let (chunk, behind) = rest.split_at(rest.len().min(*sizes.next().unwrap()));
-            let extension = if *extension > 0 { format!(";{}", "e".repeat(*extension)) } else { String::new() };
+            // Of all of them together hyper takes 16 KiB.
+            extended += extension + 2;
+            let extension = if *extension > 0 && extended < 8 << 10 {
+                format!(";{}", "e".repeat(*extension))
+            } else {
+                String::new()
+            };
             out.extend(format!("{:x}{extension}\r\n", chunk.len()).into_bytes());
             out.extend_from_slice(chunk);
             out.extend_from_slice(b"\r\n");
