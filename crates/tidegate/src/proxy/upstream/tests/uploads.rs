@@ -1,6 +1,10 @@
 //! Bodies of requests on their way out, mostly with a client that is still sending them.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -8,6 +12,7 @@ use hyper::{Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::super::sending::Sending;
 use super::*;
 use crate::proxy::body::Body;
 
@@ -245,4 +250,59 @@ async fn a_stream_of_which_nothing_left_goes_out_on_another_connection() {
     assert_eq!(read(&mut stream, 5).await, "hello");
     drip(&mut stream, [OK]).await;
     assert_eq!(passing.fate().await, Ok(StatusCode::OK));
+}
+
+/// Takes all and keeps it until it is told to write it, as TLS may.
+#[derive(Default)]
+struct Holding {
+    held: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl AsyncWrite for Holding {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.held.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let held = std::mem::take(&mut self.held);
+        self.out.extend(held);
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_pauses_leaves_nothing_behind() {
+    // The body that is sent on is the answer of somebody else.
+    let stub = Stub::new().await;
+    let stream = TcpStream::connect(stub.listener.local_addr().unwrap()).await.unwrap();
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let mut from = stub.accept().await;
+    let empty = http_body_util::Empty::<Bytes>::new();
+    let (answer, ()) = tokio::join!(sender.send_request(Request::new(empty)), async {
+        head(&mut from).await;
+        drip(&mut from, [&b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello"[..]]).await;
+    });
+    let (mut sending, mut to) = (Sending::default(), Holding::default());
+    let payload = Payload::part(VecDeque::new(), answer.unwrap().into_body());
+    sending.begin(&stub.base, &parts("POST", "/", &[]), &payload);
+    let mut polls = async |is_out: fn(&Holding) -> bool| {
+        for _ in 0..100 {
+            let _ = poll_fn(|cx| Poll::Ready(sending.poll(Pin::new(&mut to), cx))).await;
+            if is_out(&to) {
+                return sending.is_over();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        unreachable!("it stays behind");
+    };
+    assert!(!polls(|to| to.out.ends_with(b"\r\n\r\nhello")).await);
+    drip(&mut from, [&b"last"[..]]).await;
+    assert!(polls(|to| to.out.ends_with(b"\r\n\r\nhellolast")).await);
 }
