@@ -157,12 +157,20 @@ async fn one_that_breaks_under_a_call_is_not_tried_again() {
     assert!(stub.is_left_alone().await);
 }
 
+/// An address of this test's own, at which nobody listens yet.
+fn bound() -> (socket2::Socket, std::net::SocketAddr) {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    (socket, address)
+}
+
 #[tokio::test]
 async fn nobody_listens() {
-    let stub = Stub::new().await;
-    drop(stub.listener);
-    let got = ask(&upstream(), &stub.base, &get(), &whole("")).await;
-    assert_eq!((got.err(), stub.base.reach.is_reachable()), (Some(Failure::NotSent), Some(false)));
+    let (_socket, address) = bound();
+    let base = base(&format!("http://{address}"));
+    let got = ask(&upstream(), &base, &get(), &whole("")).await;
+    assert_eq!((got.err(), base.reach.is_reachable()), (Some(Failure::NotSent), Some(false)));
 }
 
 #[tokio::test]
@@ -177,13 +185,12 @@ async fn what_was_not_sent_is_tried_once_more() {
     assert!(stub.is_left_alone().await);
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_connection_that_takes_too_long() {
     // Its one place is taken, so that the system answers nobody.
-    let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-    listener.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    let (listener, address) = bound();
     listener.listen(0).unwrap();
-    let address = listener.local_addr().unwrap().as_socket().unwrap();
     let _taken = TcpStream::connect(address).await.unwrap();
     let base = base(&format!("http://{address}"));
     let upstream = Upstream::new(super::super::tls().unwrap(), Duration::from_millis(100));
