@@ -12,7 +12,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::rt::TokioIo;
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
@@ -99,6 +99,10 @@ impl Wire {
                 self.framing = head.framing.clone();
                 self.keeps &= head.keeps;
                 return Poll::Ready(Ok(head));
+            }
+            // Its end would be waited for in vain.
+            if memmem::find(&self.read[from..], b"\n\n").is_some() {
+                return Poll::Ready(Err(Fault::Answer("its head has bare line ends")));
             }
             if self.read.len() > LONGEST_HEAD {
                 return Poll::Ready(Err(Fault::Answer("its head is too long")));

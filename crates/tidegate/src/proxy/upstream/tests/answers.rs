@@ -90,6 +90,19 @@ async fn what_is_no_answer() {
     }
 }
 
+/// The platform keeps the connection, so there is no end that would tell.
+#[tokio::test]
+async fn a_head_with_bare_line_ends_is_not_waited_for() {
+    let (stub, upstream, parts, payload) = (Stub::new().await, upstream(), get(), whole(""));
+    let (got, _stream) = tokio::join!(ask(&upstream, &stub.base, &parts, &payload), async {
+        let mut stream = stub.accept().await;
+        head(&mut stream).await;
+        drip(&mut stream, ["HTTP/1.1 200 OK\ncontent-length: 2\n".as_bytes(), "\nok".as_bytes()]).await;
+        stream
+    });
+    assert_eq!(got.err(), Some(Failure::Unknown));
+}
+
 #[tokio::test]
 async fn answers_that_break_off() {
     for bytes in [
