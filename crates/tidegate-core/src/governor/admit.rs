@@ -146,6 +146,10 @@ impl State {
         self.enline(rules, id);
         self.last_wait = None;
         self.pump(rules, peer, None);
+        if self.peers.get(peer).is_some_and(|peer| peer.late) {
+            // Its hold ends as it comes: it is refused only if it has no turn at this moment either.
+            while self.serve_any(rules) {}
+        }
         // A number may be used again as soon as its write has ended, but not before this input is done with.
         let waits = self.tickets.get(ticket) == Some(id) && self.writes.get(id).is_some_and(WriteState::is_held);
         if !waits {

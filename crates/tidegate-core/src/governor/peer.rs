@@ -38,6 +38,8 @@ pub(super) struct PeerState {
     pub(super) queued: bool,
     /// Something made its waits longer: they are to be measured again.
     pub(super) grown: bool,
+    /// Its waits are to be measured once nothing more can go at this moment.
+    pub(super) late: bool,
 }
 
 /// What few peers have.
@@ -82,6 +84,7 @@ impl PeerState {
             wake: Time::NEVER,
             queued: false,
             grown: false,
+            late: false,
             watched: 0,
         }
     }

@@ -11,7 +11,7 @@ use super::write::{NONE, Stage, WriteState};
 use crate::governor::Class;
 use crate::key::MethodKey;
 use crate::policy::{PastHold, RowId};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use alloc::vec::Vec;
 
 /// What became of a peer's turn at the bot's bucket.
@@ -25,12 +25,18 @@ pub(super) enum Turn {
     Short(Time),
 }
 
-/// What a look at a line found.
-struct Look {
+/// Those of a line that wait, as far as others wait behind them.
+#[derive(Default)]
+pub(super) struct Waiting {
     /// Rows that wait, as bits.
     blocked: u32,
     /// Routes that wait, of rows that wait by route.
     routes: Vec<MethodKey>,
+}
+
+/// What a look at a line found.
+struct Look {
+    waiting: Waiting,
     wake: Time,
     turn: Turn,
     /// The first that waits for each of the bot's buckets alone.
@@ -41,20 +47,26 @@ impl Look {
     fn closed(&self) -> u32 {
         self.bots.iter().zip(0_u32..).fold(0, |bits, (first, at)| bits | (u32::from(first.is_some()) << at))
     }
+}
 
-    fn block(&mut self, rules: &Rules, write: &WriteState) {
+impl Waiting {
+    pub(super) fn block(&mut self, rules: &Rules, write: &WriteState) {
         self.blocked |= rules.plan(write.row).conflicts;
         if rules.plan(write.row).by_route && !self.routes.contains(&write.method) {
             self.routes.push(write.method);
         }
+    }
+
+    /// Whether a write further back waits behind one of them.
+    pub(super) fn keeps_back(&self, write: &WriteState) -> bool {
+        self.blocked & bit(write.row) != 0 || self.routes.contains(&write.method)
     }
 }
 
 impl State {
     /// Lets go all of the peer's line that can go now.
     pub(super) fn pump(&mut self, rules: &Rules, peer: u32, turn: Option<usize>) -> Turn {
-        let mut look =
-            Look { blocked: 0, routes: Vec::new(), wake: Time::NEVER, turn: Turn::Unneeded, bots: [None; 8] };
+        let mut look = Look { waiting: Waiting::default(), wake: Time::NEVER, turn: Turn::Unneeded, bots: [None; 8] };
         let (mut at, mut overdue) = (0, false);
         while let Some(&id) = self.peers.get(peer).and_then(|state| state.line.get(at)) {
             if self.writes[id].shadowed {
@@ -65,8 +77,11 @@ impl State {
                 at += 1;
                 if self.writes[id].is_held() && self.writes[id].past == PastHold::Refuse {
                     let deadline = self.writes[id].deadline();
-                    overdue |= deadline <= self.now;
-                    look.wake = look.wake.min(deadline.max(self.now));
+                    if deadline <= self.now {
+                        overdue = true;
+                    } else {
+                        look.wake = look.wake.min(deadline);
+                    }
                 }
             }
         }
@@ -85,11 +100,8 @@ impl State {
                 None => {}
             }
         }
-        let grown = core::mem::take(&mut self.peers[peer].grown);
-        if (overdue || grown) && self.review(rules, peer) {
-            // Places were given up or turned into bookings: look again.
-            self.enqueue(peer);
-            look.wake = look.wake.max(self.now + Span::from_micros(1));
+        if overdue || self.peers[peer].grown {
+            self.enlist_late(peer);
         }
         self.wake_at(peer, look.wake);
         look.turn
@@ -97,7 +109,6 @@ impl State {
 
     /// Looks at one place in a line; whether it stays there.
     fn look_at(&mut self, rules: &Rules, id: u32, turn: Option<usize>, look: &mut Look) -> bool {
-        let row = self.writes[id].row;
         if let Stage::Booked { lapses, .. } = self.writes[id].stage {
             if lapses <= self.now {
                 self.forget_booking(id);
@@ -105,11 +116,11 @@ impl State {
             }
             look.wake = look.wake.min(lapses);
             if !self.unsettled(rules, &self.writes[id]) {
-                look.block(rules, &self.writes[id]);
+                look.waiting.block(rules, &self.writes[id]);
             }
             return true;
         }
-        let behind = look.blocked & bit(row) != 0 || look.routes.contains(&self.writes[id].method);
+        let behind = look.waiting.keeps_back(&self.writes[id]);
         let turn = turn.filter(|_| look.turn == Turn::Unneeded);
         let verdict = if behind {
             self.cold(rules, id).unwrap_or_else(|| {
@@ -150,7 +161,7 @@ impl State {
                 self.last_wait = Some((id, wait.why));
                 look.wake = look.wake.min(wait.wake.max(self.now));
                 if wait.holds_back {
-                    look.block(rules, &self.writes[id]);
+                    look.waiting.block(rules, &self.writes[id]);
                 }
                 if let Some((slot, need)) = wait.bot {
                     if turn == Some(slot) && look.turn == Turn::Unneeded {
@@ -243,8 +254,13 @@ impl State {
         extra.remembers_until = extra.remembers_until.max(until);
     }
 
+    /// Serves one of the bot's buckets; whether anything came of it.
+    pub(super) fn serve_any(&mut self, rules: &Rules) -> bool {
+        (0..self.bots.len()).any(|slot| self.serve(rules, slot))
+    }
+
     /// Gives the peer whose turn it is at a bucket of the bot what it waits for; whether anything came of it.
-    pub(super) fn serve(&mut self, rules: &Rules, slot: usize) -> bool {
+    fn serve(&mut self, rules: &Rules, slot: usize) -> bool {
         if !self.bots[slot].is_due(self.now) {
             return false;
         }

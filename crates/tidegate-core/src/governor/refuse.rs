@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use super::counters::Counted;
 use super::io::{DropReason, Output, RefuseReason};
 use super::plan::Rules;
+use super::pump::Waiting;
 use super::state::State;
 use super::write::{NONE, Stage};
 use super::{BOOKED_PER_PEER_MAX, Ticket};
@@ -93,20 +94,29 @@ impl State {
         self.writes.discard(id);
     }
 
-    /// Refuses every held write of the peer that would wait longer than it may; whether there was one.
+    /// Refuses held writes of the peer that would wait longer than they may; whether there was one. It is asked when
+    /// nothing can go now. Of those whose time is up it refuses the first, and whatever waits behind that one's place
+    /// too: what else is left may go once that one has given way.
     pub(super) fn review(&mut self, rules: &Rules, peer: u32) -> bool {
-        let mut any = false;
+        let (mut any, mut given_way) = (false, false);
+        let mut waiting = Waiting::default();
         for (id, at) in self.forecast(rules, peer) {
             let write = &self.writes[id];
             if !write.is_held() || write.past != PastHold::Refuse || write.shadowed {
                 continue;
             }
             // What waits for an answer has no forecast: it is over when its time is up.
-            let overdue = write.deadline() <= self.now;
-            if overdue || at.since(write.arrived) > write.limit {
-                let at = if overdue { at.max(self.now + UNKNOWN_WAIT) } else { at };
-                self.refuse_late(rules, id, at);
-                any = true;
+            if write.deadline() > self.now {
+                if at.since(write.arrived) > write.limit {
+                    self.refuse_late(rules, id, at);
+                    any = true;
+                }
+            } else if !given_way || waiting.keeps_back(write) {
+                self.refuse_late(rules, id, at.max(self.now + UNKNOWN_WAIT));
+                if let Some(place) = self.writes.get(id).filter(|write| !self.unsettled(rules, write)) {
+                    waiting.block(rules, place);
+                }
+                (any, given_way) = (true, true);
             }
         }
         any

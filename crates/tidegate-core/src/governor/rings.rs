@@ -97,8 +97,8 @@ impl Bot {
         }
     }
 
-    /// Takes the peer whose turn it is out of its ring.
-    pub(super) fn take_turn(&mut self) -> Option<(u32, usize)> {
+    /// The peer whose turn it is, and its ring.
+    pub(super) fn turn(&mut self) -> Option<(u32, usize)> {
         for at in 0..2 {
             while self.rings[at].front().is_some_and(|entry| !self.valid(at, *entry)) {
                 self.rings[at].pop_front();
@@ -106,7 +106,13 @@ impl Bot {
         }
         let both = self.rings.iter().all(|ring| !ring.is_empty());
         let ring = if both { usize::from(self.turns >= TURNS) } else { usize::from(self.rings[0].is_empty()) };
-        let (peer, _) = self.rings[ring].pop_front()?;
+        self.rings[ring].front().map(|(peer, _)| (*peer, ring))
+    }
+
+    /// Takes the peer whose turn it is out of its ring.
+    pub(super) fn take_turn(&mut self) -> Option<(u32, usize)> {
+        let (peer, ring) = self.turn()?;
+        self.rings[ring].pop_front();
         self.places.remove(&peer);
         Some((peer, ring))
     }

@@ -52,6 +52,8 @@ pub(super) struct State {
     pub(super) wheel: Wheel,
     /// Peers to look at before this input is done with.
     pub(super) work: VecDeque<u32>,
+    /// Peers some of whose writes may have to be refused, once nothing more can go at this moment.
+    late: VecDeque<u32>,
     pub(super) outputs: VecDeque<Output>,
     pub(super) tally: Tally,
     /// When the bot's windows and the larger stores are next looked through.
@@ -84,6 +86,7 @@ impl State {
             timers: BinaryHeap::new(),
             wheel: Wheel::new(),
             work: VecDeque::new(),
+            late: VecDeque::new(),
             outputs: VecDeque::new(),
             tally: Tally::new(rules),
             tidy_at: Time::ZERO + TIDY,
@@ -106,6 +109,7 @@ impl State {
     fn anything_due(&self) -> bool {
         let now = self.now;
         !self.work.is_empty()
+            || !self.late.is_empty()
             || self.timers.peek().is_some_and(|Reverse((at, peer))| *at <= now || !self.wakes(*peer, *at))
             || self.bots.iter().any(|bot| bot.is_due(now))
             || self.tally.due_at <= now
@@ -141,8 +145,9 @@ impl State {
                     self.pump(rules, peer, None);
                 }
             }
-            let served = (0..self.bots.len()).any(|slot| self.serve(rules, slot));
-            if !served && self.work.is_empty() {
+            // What can go at this moment goes, by its turn too: only then is it said who has waited for too long.
+            let more = self.serve_any(rules) || !self.work.is_empty() || self.review_next(rules);
+            if !more {
                 break;
             }
         }
@@ -150,6 +155,27 @@ impl State {
             self.sum_up(rules);
         }
         self.forget_some();
+    }
+
+    /// Measures the waits of one of the peers that want it; whether there was one. First comes whoever has the turn at a
+    /// bucket of the bot: if what waits there is refused, the next may go yet.
+    fn review_next(&mut self, rules: &Rules) -> bool {
+        let is_late = |peers: &Peers, peer: u32| peers.get(peer).is_some_and(|peer| peer.late);
+        let turns = self.bots.iter_mut().filter_map(Bot::turn).map(|(peer, _)| peer);
+        let mut next = turns.into_iter().find(|peer| is_late(&self.peers, *peer));
+        while next.is_none() {
+            let Some(first) = self.late.pop_front() else { return false };
+            next = Some(first).filter(|peer| is_late(&self.peers, *peer));
+        }
+        if let Some(peer) = next {
+            let state = &mut self.peers[peer];
+            (state.late, state.grown) = (false, false);
+            if self.review(rules, peer) {
+                // Places were given up or turned into bookings: look again.
+                self.enqueue(peer);
+            }
+        }
+        true
     }
 
     /// Now and then: no stamp of a window grows old, and memory that a rush took is given back.
@@ -180,6 +206,16 @@ impl State {
         {
             state.queued = true;
             self.work.push_back(peer);
+        }
+    }
+
+    /// The peer's waits are to be measured before this input is done with.
+    pub(super) fn enlist_late(&mut self, peer: u32) {
+        if let Some(state) = self.peers.get_mut(peer)
+            && !state.late
+        {
+            state.late = true;
+            self.late.push_back(peer);
         }
     }
 
@@ -259,7 +295,7 @@ impl State {
     /// Panics where the parts contradict each other.
     pub(super) fn check(&self, rules: &Rules) {
         assert!(self.tally.counters.balanced(), "accepted is not the sum of all ends and levels");
-        assert!(self.work.is_empty(), "work is left over");
+        assert!(self.work.is_empty() && self.late.is_empty(), "work is left over");
         assert!(self.held <= super::HELD_MAX + super::HELD_PER_PEER_MAX as usize, "too many held");
         if self.peers.len() > 64 {
             return;

@@ -5,6 +5,7 @@ mod bot;
 mod cases;
 mod golden;
 mod identify_queue;
+mod last_moment;
 mod properties;
 mod purity;
 mod reference;

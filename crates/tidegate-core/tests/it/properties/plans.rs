@@ -39,6 +39,25 @@ pub(super) fn sends(most: usize) -> impl Strategy<Value = Plan> {
     vec((gap(), step), 1..most)
 }
 
+/// New content to many chats in steps of 100 ms, held for as many: holds end as buckets have room.
+pub(super) fn in_steps(most: usize) -> impl Strategy<Value = Plan> {
+    let ask = (
+        prop_oneof![3 => Just("sendMessage"), 1 => Just("sendMediaGroup")],
+        prop_oneof![1 => -6_i64..-4, 6 => 70_i64..90],
+        option::weighted(0.3, prop_oneof![Just(Class::Interactive), Just(Class::Status)]),
+        1_u32..11,
+        0_u64..20,
+        prop_oneof![3 => Just(0_u64), 1 => 1_u64..12],
+    );
+    let step = ask.prop_map(|(method, peer, class, items, hold, delay)| {
+        let weight = if method == "sendMediaGroup" { items } else { 1 };
+        let answers = vec![(Span::from_millis(delay * 100), Reply::Ok)];
+        let (thread, message, max_hold) = (None, None, Some(Span::from_millis(hold * 100)));
+        Step::Act(Act::Write(Ask { method, peer: Some(peer), thread, message, class, weight, max_hold, answers }))
+    });
+    vec((prop_oneof![6 => Just(0), 3 => (1_u64..4).prop_map(|steps| steps * 100)], step), 1..most)
+}
+
 /// Everything at once.
 pub(super) fn everything(most: usize) -> impl Strategy<Value = Plan> {
     let step = prop_oneof![

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tidegate_core::{Span, Time};
 
 use super::config;
-use super::plans::{Plan, Step, everything, sends};
+use super::plans::{Plan, Step, everything, in_steps, sends};
 use crate::reference::Table;
 use crate::world::{Act, World};
 
@@ -13,6 +13,11 @@ proptest! {
 
     #[test]
     fn sends_leave_in_order_and_as_early_as_they_may(plan in sends(70), instant in any::<bool>()) {
+        judge(Table::Telegram, instant, &plan);
+    }
+
+    #[test]
+    fn what_can_go_as_its_hold_ends_goes(plan in in_steps(150), instant in any::<bool>()) {
         judge(Table::Telegram, instant, &plan);
     }
 

@@ -39,6 +39,8 @@ pub(crate) struct Judge {
     deferred_until: Time,
     /// Groups with topics.
     marked: Vec<Peer>,
+    /// Refused in this step because of their hold.
+    refused_now: Vec<u64>,
     now: Time,
 }
 
@@ -54,6 +56,7 @@ impl Judge {
             refusals: BTreeMap::new(),
             deferred_until: Time::ZERO,
             marked: Vec::new(),
+            refused_now: Vec::new(),
             now: Time::ZERO,
         }
     }
@@ -68,6 +71,7 @@ impl Judge {
 
     pub(crate) fn input(&mut self, now: Time, input: &Input, method: &'static str) {
         self.now = now;
+        self.refused_now.clear();
         match input {
             Input::Write(write) => {
                 let mut write = Write::new(self.table, now, write, method);
@@ -98,6 +102,7 @@ impl Judge {
             Output::Refuse { ticket, reason, .. } => {
                 if *reason == RefuseReason::MaxHold {
                     self.write(ticket.0).booked = true;
+                    self.refused_now.push(ticket.0);
                 }
                 self.end(ticket.0, End::Refused);
             }
@@ -111,6 +116,9 @@ impl Judge {
     pub(crate) fn settled(&self) {
         self.one_held_edit_a_message();
         self.nothing_waits_needlessly(self.now);
+        for ticket in &self.refused_now {
+            self.could_not_go(&self.writes[ticket]);
+        }
     }
 
     /// Whether nothing is held or in flight.

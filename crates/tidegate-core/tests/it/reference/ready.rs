@@ -38,6 +38,30 @@ impl Judge {
         }
     }
 
+    /// What is refused because its hold ends could not have gone at this very moment, were it the first of its line. All
+    /// that goes now has gone, so what is left in its buckets was there for it too.
+    pub(super) fn could_not_go(&self, write: &Write) {
+        let now = self.now;
+        let ended = write.hold.is_some_and(|hold| write.arrived + hold <= now);
+        let cooled = self.cooled_lately(None, now) || self.cooled_lately(write.peer.as_ref(), now);
+        let judged =
+            self.table == Table::Telegram && write.surface.is_ordered() && !cooled && now >= self.deferred_until;
+        if !ended || !judged {
+            return;
+        }
+        let place = |write: &Write| (write.class.rank(), write.ticket);
+        let before = |other: &Write| {
+            let held = other.is_held() && !(other.surface.is_ordered() && place(other) > place(write));
+            other.ticket != write.ticket && (held || other.booked || (other.surface.is_ordered() && other.blocks(now)))
+        };
+        if self.writes.values().any(|other| other.peer == write.peer && before(other)) {
+            return;
+        }
+        let held = self.writes.values().filter(|other| other.is_held()).map(|other| other.weight);
+        let heaviest = held.fold(write.weight, u32::max);
+        assert!(!self.has_room(write, heaviest, now), "{write:?} could have gone at {now:?}");
+    }
+
     fn cooled_lately(&self, peer: Option<&Peer>, now: Time) -> bool {
         let lately = |until: Time| now < until + Span::from_secs(60);
         self.cooldowns.iter().any(|(scope, _, until)| scope.as_ref() == peer && lately(*until))

@@ -48,6 +48,8 @@ pub(crate) struct Write {
     pub(crate) message: Option<MessageKey>,
     pub(crate) weight: u32,
     pub(crate) arrived: Time,
+    /// How long its client lets it be held, where it says so.
+    pub(crate) hold: Option<Span>,
     pub(crate) releases: Vec<Release>,
     pub(crate) state: State,
     pub(crate) end: Option<End>,
@@ -75,6 +77,7 @@ impl Write {
             message: write.message,
             weight: write.weight,
             arrived: now,
+            hold: write.max_hold,
             releases: Vec::new(),
             state: State::Held,
             end: None,
