@@ -22,9 +22,18 @@ fn fifty_restarts_cost_a_session_start_only_where_the_bot_wants_another_session(
             super::ready(bot)
         } else {
             bot.resume(TOKEN, &live.session, seq);
-            assert_eq!(super::numbers(&mut bot, 2), [seq + 1, seq + 2]);
+            // What Discord sent last may be on its way to tidegate still; then it comes behind RESUMED.
+            let (mut numbered, mut resumed) = (Vec::new(), 0);
+            while numbered.len() < 2 || resumed == 0 {
+                let value = bot.json();
+                match value["t"].as_str() {
+                    Some("NUMBERED") => numbered.push(value["s"].as_u64()),
+                    Some("RESUMED") => resumed += 1,
+                    _ => {}
+                }
+            }
+            assert_eq!((numbered, resumed), (vec![Some(seq + 1), Some(seq + 2)], 1));
             seq += 2;
-            assert_eq!(bot.json()["t"], "RESUMED");
             super::Live { bot, session: live.session }
         };
         tide.pass(12.0);
