@@ -16,4 +16,4 @@ pub(crate) use self::dial::{Bounds, Dialer};
 pub(crate) use self::event::{Dispatch, Event, Events, Read};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,7 +1,7 @@
 mod ends;
 mod life;
 mod pressure;
-mod tls;
+pub(crate) mod tls;
 
 use std::time::Duration;
 

@@ -9,7 +9,8 @@ use super::*;
 const CERTIFICATE: &[u8] = include_bytes!("tls/certificate.der");
 const KEY: &[u8] = include_bytes!("tls/key.der");
 
-fn acceptor() -> TlsAcceptor {
+/// Of a server with that certificate, whatever it speaks.
+pub(crate) fn acceptor() -> TlsAcceptor {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let key = PrivateKeyDer::try_from(KEY).unwrap();
@@ -20,7 +21,7 @@ fn acceptor() -> TlsAcceptor {
 }
 
 /// The client's settings, where the certificate is one that it trusts.
-fn trusting() -> rustls::ClientConfig {
+pub(crate) fn trusting() -> rustls::ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let mut roots = rustls::RootCertStore::empty();

@@ -1,30 +1,11 @@
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::TlsAcceptor;
-
 use super::*;
+use crate::gateway::upstream::tests::tls::{acceptor, trusting as trusting_settings};
 
-/// Of `localhost` and `127.0.0.1`, signed by itself, good until the year 2126.
-const CERTIFICATE: &[u8] = include_bytes!("../../../gateway/upstream/tests/tls/certificate.der");
-const KEY: &[u8] = include_bytes!("../../../gateway/upstream/tests/tls/key.der");
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-
-fn acceptor() -> TlsAcceptor {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let key = PrivateKeyDer::try_from(KEY).unwrap();
-    let mut config =
-        builder.with_no_client_auth().with_single_cert(vec![CertificateDer::from(CERTIFICATE)], key).unwrap();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    TlsAcceptor::from(Arc::new(config))
-}
 
 /// One that trusts the certificate.
 fn trusting() -> Upstream {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(CertificateDer::from(CERTIFICATE)).unwrap();
-    Upstream::new(builder.with_root_certificates(roots).with_no_client_auth(), Duration::from_secs(5))
+    Upstream::new(trusting_settings(), Duration::from_secs(5))
 }
 
 #[tokio::test]
@@ -94,5 +75,13 @@ async fn a_certificate_that_nobody_vouches_for() {
             assert!(acceptor().accept(stub.accept().await).await.is_err());
         }
     });
+    assert_eq!((got.err(), stub.base.reach.is_reachable()), (Some(Failure::NotSent), Some(false)));
+}
+
+#[tokio::test]
+async fn whoever_says_nothing_to_tls_is_not_waited_for() {
+    let (stub, parts, payload) = (Stub::with("https", "").await, get(), whole(""));
+    let upstream = Upstream::new(trusting_settings(), Duration::from_millis(50));
+    let got = within(ask(&upstream, &stub.base, &parts, &payload)).await;
     assert_eq!((got.err(), stub.base.reach.is_reachable()), (Some(Failure::NotSent), Some(false)));
 }
