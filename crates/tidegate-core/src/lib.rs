@@ -25,5 +25,5 @@ mod time;
 mod window;
 
 pub use self::gate::Gate;
-pub use self::key::{MessageKey, MethodKey, Peer, PeerKind, field};
+pub use self::key::{MessageKey, MethodKey, Peer, PeerKind, UNKNOWN_FIELDS, field};
 pub use self::time::{Span, Time};

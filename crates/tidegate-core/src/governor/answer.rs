@@ -124,7 +124,7 @@ impl State {
     /// A transient failure: again later, unless a newer edit says the same or it was tried often enough.
     fn failed_once(&mut self, rules: &Rules, id: u32) {
         let attempts = self.cell(rules, id).attempts;
-        if self.yields(rules, id) {
+        if self.is_left(rules, id) || self.yields(rules, id) {
             return;
         }
         let write = &mut self.writes[id];
@@ -138,25 +138,20 @@ impl State {
         self.back_in_line(rules, id);
     }
 
-    /// A newer held edit of the message makes this one pointless; whether there is one.
+    /// A newer held edit of the message that covers this one makes it pointless; whether there is one.
     fn yields(&mut self, rules: &Rules, id: u32) -> bool {
-        let write = &self.writes[id];
-        if !rules.plan(write.origin).merges {
+        let mut newer = self.writes[id].newer;
+        while newer != NONE {
+            let other = &self.writes[newer];
+            if other.is_held() && self.covers(rules, other, &self.writes[id]) {
+                break;
+            }
+            newer = other.newer;
+        }
+        if newer == NONE {
             return false;
         }
-        let line = self.peers.get(write.peer).map_or(&[][..], |peer| &peer.line);
-        let newer = line.iter().copied().find(|other| {
-            let other = &self.writes[*other];
-            other.is_held() && other.same_target(write.message, write.method) && other.seq > write.seq
-        });
-        let Some(newer) = newer else { return false };
-        let all = write.fields.iter().all(|field| self.writes[newer].fields.contains(field));
-        let (ticket, by) = (write.ticket, self.writes[newer].ticket);
-        if rules.row(write.origin).partial && !all {
-            // It may not go after the newer one, nor does that one say the same.
-            self.give_up(rules, id);
-            return true;
-        }
+        let (ticket, by) = (self.writes[id].ticket, self.writes[newer].ticket);
         self.outputs.push_back(Output::Superseded { ticket, by });
         self.count(rules, id, Counted::Superseded);
         self.writes[newer].superseded = true;
@@ -168,6 +163,13 @@ impl State {
         self.outputs.push_back(Output::Failed { ticket: self.writes[id].ticket });
         self.count(rules, id, Counted::Failed);
         self.end(id);
+    }
+
+    /// Back in line, unless nobody waits for it any more or a newer one says the same.
+    fn goes_again(&mut self, rules: &Rules, id: u32) {
+        if !self.is_left(rules, id) && !self.yields(rules, id) {
+            self.back_in_line(rules, id);
+        }
     }
 
     /// Back to its place: within its class before all that came later.
@@ -208,8 +210,8 @@ impl State {
         self.writes[id].refusals += 1;
         if self.writes[id].refusals >= REFUSALS || self.writes[id].overtaken {
             self.give_up(rules, id);
-        } else if !self.yields(rules, id) {
-            self.back_in_line(rules, id);
+        } else {
+            self.goes_again(rules, id);
         }
         self.enqueue_grown(peer);
     }
@@ -273,8 +275,8 @@ impl State {
         self.writes[id].gave_back = true;
         if self.writes[id].overtaken {
             self.give_up(rules, id);
-        } else if !self.yields(rules, id) {
-            self.back_in_line(rules, id);
+        } else {
+            self.goes_again(rules, id);
         }
         self.enqueue_grown(peer);
     }

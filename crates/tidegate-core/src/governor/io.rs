@@ -182,7 +182,7 @@ pub enum Input {
         /// Not before this.
         until: Time,
     },
-    /// The client of a write left.
+    /// The client of a write left. One that is in flight ends with its answer, and is not tried again.
     Cancel {
         /// Which.
         ticket: Ticket,

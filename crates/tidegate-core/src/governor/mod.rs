@@ -24,6 +24,7 @@ mod keep;
 mod memory;
 mod merge;
 mod migrate;
+mod order;
 mod peer;
 mod peers;
 mod plan;

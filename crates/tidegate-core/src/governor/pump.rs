@@ -209,10 +209,8 @@ impl State {
         if gone.remembers {
             self.remember_release(rules, id, go);
         }
-        if gone.merges {
-            let write = &self.writes[id];
-            let (peer, message, method, seq) = (write.peer, write.message, write.method, write.seq);
-            self.overtake(peer, message, method, seq);
+        if gone.siblings {
+            self.went_of_chain(rules, id);
         }
         if gone.cools {
             self.take_probe(id);

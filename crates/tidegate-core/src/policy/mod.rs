@@ -60,6 +60,8 @@ pub struct Policy {
     pub summary: Option<Span>,
     /// Methods that delete the message they name.
     pub deletes: Vec<MethodKey>,
+    /// Methods of rows that do not merge which change the message they name: they keep their order with its edits.
+    pub edits: Vec<MethodKey>,
     /// The buckets.
     pub buckets: Vec<BucketDef>,
     /// The rows, in the order in which they are tried.
@@ -370,6 +372,11 @@ impl Policy {
     /// That row.
     pub fn row(&self, id: RowId) -> &Row {
         &self.rows[usize::from(id.0).min(self.rows.len() - 1)]
+    }
+
+    /// Whether a call of this row and method changes the message that it names.
+    pub fn edits_message(&self, row: RowId, method: MethodKey) -> bool {
+        self.row(row).merges() || self.edits.contains(&method)
     }
 
     /// That bucket.

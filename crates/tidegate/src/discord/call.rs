@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 use tidegate_core::discord::Route;
 use tidegate_core::governor::{Ticket, Write};
 use tidegate_core::policy::{Call as Called, Policy};
-use tidegate_core::{Peer, field};
+use tidegate_core::{Peer, UNKNOWN_FIELDS, field};
 
 use super::{answer, hold};
 use crate::bots::keyed;
@@ -79,8 +79,8 @@ impl Facts {
             message: self.route.message,
             class: self.asking.class,
             weight: 1,
-            // What cannot be told covers nothing and is covered by nothing.
-            fields: self.fields.clone().unwrap_or_else(|| Box::new([keyed(ticket.0)])),
+            // What cannot be told may be anything; it covers nothing and is covered by nothing.
+            fields: self.fields.clone().unwrap_or_else(|| Box::new([UNKNOWN_FIELDS, keyed(ticket.0)])),
             max_hold: self.asking.max_hold,
             auto_hold: Some(self.asking.auto_hold),
         }

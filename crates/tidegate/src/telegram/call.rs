@@ -98,7 +98,8 @@ fn message(policy: &Policy, row: RowId, method: &str, args: &Args) -> Option<Mes
             args.thread.map_or(0, |thread| thread.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15) | HASHED);
         return Some(MessageKey(draft.0 ^ thread));
     }
-    let writes = policy.row(row).merges() || policy.deletes.contains(&MethodKey::of(method));
+    let method = MethodKey::of(method);
+    let writes = policy.edits_message(row, method) || policy.deletes.contains(&method);
     args.message.filter(|_| writes)
 }
 
