@@ -129,7 +129,8 @@ impl State {
         }
         let write = &mut self.writes[id];
         write.failures += 1;
-        if write.failures >= attempts || write.overtaken {
+        // One that went past all budgets stands in no line that it could go back to.
+        if write.failures >= attempts || write.overtaken || write.peer == NONE {
             self.give_up(rules, id);
             return;
         }

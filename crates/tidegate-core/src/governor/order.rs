@@ -221,9 +221,8 @@ impl State {
     #[inline(never)]
     fn behind(&self, rules: &Rules, id: u32) -> Option<Verdict> {
         let (write, older) = (&self.writes[id], &self.writes[self.waits_for(rules, id)?]);
-        // Nobody waits behind one that itself waits for one that holds nobody back, or that stands in another line.
-        let soft = older.is_held() && (older.retry_at > self.now || self.unsettled(rules, older));
-        let holds_back = !soft && !self.unsettled(rules, write) && older.peer == write.peer;
+        // A held one keeps others back itself, where anybody is to wait; one of another peer is no matter to this line.
+        let holds_back = !older.is_held() && !self.unsettled(rules, write) && older.peer == write.peer;
         let wake = older.flying_since().map_or(Time::NEVER, |since| since + UNANSWERED);
         Some(Verdict::Wait(Wait { why: DropReason::Order, wake, holds_back, bot: None }))
     }

@@ -8,6 +8,7 @@ use super::plan::Rules;
 use super::purse::Gone;
 use super::state::State;
 use super::write::{NONE, Stage, WriteState};
+use crate::arena::Arena;
 use crate::governor::Class;
 use crate::key::MethodKey;
 use crate::policy::{PastHold, RowId};
@@ -32,6 +33,9 @@ pub(super) struct Waiting {
     blocked: u32,
     /// Routes that wait, of rows that wait by route.
     routes: Vec<MethodKey>,
+    /// Those that stand before their class because a more urgent edit of their message waits for them. They keep nobody
+    /// back who is more urgent than they are themselves.
+    raised: Vec<u32>,
 }
 
 /// What a look at a line found.
@@ -55,6 +59,14 @@ impl Waiting {
         if rules.plan(write.row).by_route && !self.routes.contains(&write.method) {
             self.routes.push(write.method);
         }
+    }
+
+    /// The line has come to writes of this rank.
+    fn come_to(&mut self, rules: &Rules, writes: &Arena<WriteState>, rank: u8) {
+        let (now, later) = self.raised.iter().partition(|id| writes[**id].class.rank() <= rank);
+        self.raised = later;
+        let now: Vec<u32> = now;
+        now.into_iter().for_each(|id| self.block(rules, &writes[id]));
     }
 
     /// Whether a write further back waits behind one of them.
@@ -120,6 +132,9 @@ impl State {
             }
             return true;
         }
+        if !look.waiting.raised.is_empty() {
+            look.waiting.come_to(rules, &self.writes, self.writes[id].rank);
+        }
         let behind = look.waiting.keeps_back(&self.writes[id]);
         let turn = turn.filter(|_| look.turn == Turn::Unneeded);
         let verdict = if behind {
@@ -160,8 +175,11 @@ impl State {
             Verdict::Wait(wait) => {
                 self.last_wait = Some((id, wait.why));
                 look.wake = look.wake.min(wait.wake.max(self.now));
-                if wait.holds_back {
-                    look.waiting.block(rules, &self.writes[id]);
+                let write = &self.writes[id];
+                if wait.holds_back && write.rank < write.class.rank() {
+                    look.waiting.raised.push(id);
+                } else if wait.holds_back {
+                    look.waiting.block(rules, write);
                 }
                 if let Some((slot, need)) = wait.bot {
                     if turn == Some(slot) && look.turn == Turn::Unneeded {

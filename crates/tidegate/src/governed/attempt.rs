@@ -9,15 +9,26 @@ use super::outcome::Tag;
 use super::{Governed, Own, Platform, Ticket, Verdict, done};
 use crate::bots::Leave;
 use crate::proxy::body::Body;
+use crate::proxy::client;
 use crate::proxy::reply::{Answered, Reply};
 use crate::proxy::upstream::Failure;
 
 /// An answer, or a ticket that waits again and the answer to give if it is not released.
 type Attempted = Result<Response<Body>, Box<(Ticket, Reply)>>;
 
+/// A call whose client left meanwhile is not sent again: the governor knows before it hears of the failure.
+fn tell_if_gone(call: &mut Ticket) {
+    if client::is_gone() {
+        call.leave();
+    }
+}
+
 impl<P: Platform> Governed<P> {
     /// Sends the released call: for the first time, or again, at once or after it has waited.
     pub(super) async fn attempt(&mut self, call: Ticket, (sent, waited): (u32, bool), tag: Tag) -> Attempted {
+        if waited && client::is_gone() && !call.is_followed() {
+            return Ok(self.end(call, P::own(Own::Busy), tag.with("refused")));
+        }
         let pause = self.connection.shared.config.bounds.breaker.into();
         if self.bot().standing.ask(|| self.now(), pause) == Leave::Refused {
             return Ok(self.finish(call, Answer::Permanent, P::own(Own::Unauthorized), tag.with("refused")));
@@ -76,6 +87,7 @@ impl<P: Platform> Governed<P> {
             self.bot().memory.cool_bot(until);
         }
         let ticket = call.ticket();
+        tell_if_gone(&mut call);
         call.again(Input::Refused { ticket, retry_after, scope });
         if self.payload.is_whole() {
             return Err(Box::new((call, reply)));
@@ -90,10 +102,11 @@ impl<P: Platform> Governed<P> {
         let reply = P::own(if unknown { Own::Unknown } else { Own::Unreachable });
         if self.facts.asking().cell(self.row()).dry == Dry::Merge && self.payload.is_whole() {
             let ticket = call.ticket();
+            tell_if_gone(&mut call);
             call.again(done(Answer::Transient)(ticket));
             return Err(Box::new((call, reply)));
         }
-        if unknown && !self.repeated && self.payload.is_whole() && P::is_idempotent(self) {
+        if unknown && !self.repeated && !client::is_gone() && self.payload.is_whole() && P::is_idempotent(self) {
             self.repeated = true;
             call.finish(done(Answer::Transient), || reply.clone());
             // The platform counts it anew, and so does the governor.
