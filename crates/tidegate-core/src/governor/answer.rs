@@ -124,19 +124,26 @@ impl State {
     /// A transient failure: again later, unless a newer edit says the same or it was tried often enough.
     fn failed_once(&mut self, rules: &Rules, id: u32) {
         let attempts = self.cell(rules, id).attempts;
+        let write = &mut self.writes[id];
+        write.failures += 1;
+        let pause = RETRY.times(1 << (write.failures - 1).min(16)).min(RETRY_MOST);
+        write.retry_at = self.now + pause;
+        let given_up = write.failures >= attempts;
+        self.goes_again(rules, id, given_up);
+    }
+
+    /// Back in line, unless nobody waits for it any more, a newer one says the same, or there is no way back: it was tried
+    /// often enough, a newer edit has gone, or it went past all budgets and has no line.
+    fn goes_again(&mut self, rules: &Rules, id: u32, given_up: bool) {
         if self.is_left(rules, id) || self.yields(rules, id) {
             return;
         }
-        let write = &mut self.writes[id];
-        write.failures += 1;
-        // One that went past all budgets stands in no line that it could go back to.
-        if write.failures >= attempts || write.overtaken || write.peer == NONE {
+        let write = &self.writes[id];
+        if given_up || write.overtaken || write.peer == NONE {
             self.give_up(rules, id);
-            return;
+        } else {
+            self.back_in_line(rules, id);
         }
-        let pause = RETRY.times(1 << (write.failures - 1).min(16)).min(RETRY_MOST);
-        write.retry_at = self.now + pause;
-        self.back_in_line(rules, id);
     }
 
     /// A newer held edit of the message that covers this one makes it pointless; whether there is one.
@@ -164,13 +171,6 @@ impl State {
         self.outputs.push_back(Output::Failed { ticket: self.writes[id].ticket });
         self.count(rules, id, Counted::Failed);
         self.end(id);
-    }
-
-    /// Back in line, unless nobody waits for it any more or a newer one says the same.
-    fn goes_again(&mut self, rules: &Rules, id: u32) {
-        if !self.is_left(rules, id) && !self.yields(rules, id) {
-            self.back_in_line(rules, id);
-        }
     }
 
     /// Back to its place: within its class before all that came later.
@@ -204,16 +204,9 @@ impl State {
         if let Some(key) = key {
             self.escalate(rules, &key, until);
         }
-        if peer == NONE {
-            self.give_up(rules, id);
-            return;
-        }
         self.writes[id].refusals += 1;
-        if self.writes[id].refusals >= REFUSALS || self.writes[id].overtaken {
-            self.give_up(rules, id);
-        } else {
-            self.goes_again(rules, id);
-        }
+        let given_up = self.writes[id].refusals >= REFUSALS;
+        self.goes_again(rules, id, given_up);
         self.enqueue_grown(peer);
     }
 
@@ -269,16 +262,8 @@ impl State {
                 self.deferrals.push((mine.id, whose, until));
             }
         }
-        if peer == NONE {
-            self.give_up(rules, id);
-            return;
-        }
         self.writes[id].gave_back = true;
-        if self.writes[id].overtaken {
-            self.give_up(rules, id);
-        } else {
-            self.goes_again(rules, id);
-        }
+        self.goes_again(rules, id, false);
         self.enqueue_grown(peer);
     }
 }

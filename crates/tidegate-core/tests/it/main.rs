@@ -3,6 +3,7 @@
 
 mod bot;
 mod cases;
+mod edits;
 mod golden;
 mod identify_queue;
 mod last_moment;
