@@ -151,6 +151,9 @@ impl State {
         let mut newer = self.writes[id].newer;
         while newer != NONE {
             let other = &self.writes[newer];
+            if !self.is_edit(rules, newer) {
+                return false;
+            }
             if other.is_held() && self.covers(rules, other, &self.writes[id]) {
                 break;
             }

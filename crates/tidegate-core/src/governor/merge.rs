@@ -22,13 +22,20 @@ pub(super) struct Taken {
 
 impl State {
     /// The held edits of the same message that this one covers, the latest first. A partial edit covers one only when it
-    /// has every field of that and of all later ones of its kind.
+    /// has every field of that and of all later ones of its kind. None reaches over what may end the message's edits (a
+    /// poll that is stopped): what comes after that may change nothing any more.
     fn covered(&self, rules: &Rules, id: u32) -> Vec<u32> {
         let write = &self.writes[id];
-        let kind = self.chain_from(write.older).filter(|older| self.writes[*older].same_kind(write));
+        let edits = self.chain_from(write.older).take_while(|older| self.is_edit(rules, *older));
+        let kind = edits.filter(|older| self.writes[*older].same_kind(write));
         kind.filter(|older| self.writes[*older].is_held())
             .take_while(|older| self.covers(rules, write, &self.writes[*older]))
             .collect()
+    }
+
+    /// Whether it is of a row of edits: another may end what edits of the message change.
+    pub(super) fn is_edit(&self, rules: &Rules, id: u32) -> bool {
+        rules.plan(self.writes[id].origin).merges
     }
 
     /// The newer write takes the place in line of those it covers: until it is decided they are as if not there. Where
