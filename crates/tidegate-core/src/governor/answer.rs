@@ -154,7 +154,7 @@ impl State {
             if !self.is_edit(rules, newer) {
                 return false;
             }
-            if other.is_held() && self.covers(rules, other, &self.writes[id]) {
+            if other.is_held() && rules.covers(other, &self.writes[id]) {
                 break;
             }
             newer = other.newer;

@@ -29,7 +29,7 @@ impl State {
         let edits = self.chain_from(write.older).take_while(|older| self.is_edit(rules, *older));
         let kind = edits.filter(|older| self.writes[*older].same_kind(write));
         kind.filter(|older| self.writes[*older].is_held())
-            .take_while(|older| self.covers(rules, write, &self.writes[*older]))
+            .take_while(|older| rules.covers(write, &self.writes[*older]))
             .collect()
     }
 

@@ -13,6 +13,7 @@
 mod admit;
 mod answer;
 mod arrive;
+mod chain;
 mod charge;
 mod consider;
 mod cooling;

@@ -66,7 +66,9 @@ impl Waiting {
         let (now, later) = self.raised.iter().partition(|id| writes[**id].class.rank() <= rank);
         self.raised = later;
         let now: Vec<u32> = now;
-        now.into_iter().for_each(|id| self.block(rules, &writes[id]));
+        for id in now {
+            self.block(rules, &writes[id]);
+        }
     }
 
     /// Whether a write further back waits behind one of them.

@@ -7,10 +7,10 @@ use core::cmp::Reverse;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use super::chain::Messages;
 use super::counters::Counted;
 use super::io::{DropReason, Output, Reason, Ticket};
 use super::memory::{Recent, Wheel};
-use super::order::Messages;
 use super::peers::Peers;
 use super::plan::Rules;
 use super::rings::Bot;

@@ -8,6 +8,7 @@ mod client;
 mod config;
 mod discord;
 mod drain;
+mod edits;
 mod fake;
 mod gateway;
 mod held;

@@ -1,5 +1,7 @@
 //! Edits of one message in order, whatever their methods, routes, classes and failures.
 
+use std::fmt::Write as _;
+
 use expect_test::expect;
 
 use crate::timeline::{check, check_moments};
@@ -8,7 +10,7 @@ use crate::timeline::{check, check_moments};
 fn after_a_burst(peer: &str, edits: &[&str]) -> String {
     let mut trace = format!("0 write 1-3 sendMessage {peer}\n");
     for (at, (ticket, edit)) in (50..).step_by(50).zip((4..).zip(edits)) {
-        trace.push_str(&format!("{at} write {ticket} {edit} {peer} message=1 hold=60000\n"));
+        let _ = writeln!(trace, "{at} write {ticket} {edit} {peer} message=1 hold=60000");
     }
     trace
 }

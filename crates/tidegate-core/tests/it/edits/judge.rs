@@ -50,6 +50,11 @@ impl Judge {
         self.asked.insert(asked.edit.ticket, asked);
     }
 
+    /// The order of this message cannot be kept.
+    pub(super) fn excuse(&mut self, message: Named) {
+        self.excused.push(message);
+    }
+
     /// The client of a write left.
     pub(super) fn leaves(&mut self, ticket: u64) {
         let Some(asked) = self.asked.get_mut(&ticket).filter(|asked| !asked.owes) else { return };

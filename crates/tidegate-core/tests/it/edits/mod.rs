@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tidegate_core::Span;
 use tidegate_core::governor::Class;
 
-use self::world::{Ask, GROUP, Step, SUPERGROUP, World};
+use self::world::{Ask, GROUP, SUPERGROUP, Step, World};
 use crate::properties::config;
 use crate::world::Reply;
 
@@ -56,6 +56,16 @@ proptest! {
     #[test]
     fn an_agents_messages_end_as_if_all_were_sent_in_order(plan in plan(discord())) {
         World::new("discord-agent").run(plan);
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// What leaves by one name while the other is not known to be the same cannot be kept in order; but all ends.
+    #[test]
+    fn a_chat_by_two_names_becomes_one(plan in plan(telegram(false))) {
+        World::new("telegram").by_two_names().run(plan);
     }
 }
 
@@ -107,7 +117,8 @@ fn discord() -> impl Strategy<Value = Ask> {
         2 => Just("POST /channels/5/messages"),
     ];
     (method, 1_usize..8, manner()).prop_map(|(method, fields, (class, hold, answers))| {
-        let fields = FIELDS.iter().zip(0..).filter(|(_, bit)| fields & (1 << bit) != 0).map(|(name, _)| *name).collect();
+        let fields =
+            FIELDS.iter().zip(0..).filter(|(_, bit)| fields & (1 << bit) != 0).map(|(name, _)| *name).collect();
         let message = method.starts_with("PATCH").then_some(0);
         Ask { method, chat: 0, message, fields, class, hold, answers }
     })
