@@ -172,6 +172,11 @@ impl State {
             for id in &all {
                 self.join_chain(*id);
             }
+            for id in &all {
+                if !self.writes[*id].is_held() {
+                    self.went_of_chain(rules, *id);
+                }
+            }
             self.drop_outdated(rules, &all);
             if let Some(newest) = all.into_iter().rev().find(|id| self.writes.get(*id).is_some()) {
                 self.arrange(newest);

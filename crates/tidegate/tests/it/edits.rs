@@ -8,12 +8,12 @@ use crate::client::Client;
 use crate::fake::{Act, Fake, Gate, Seen, until};
 use crate::house::House;
 
-/// A Discord with one message. The first PATCH fails.
+/// A Discord with one message. The first PATCH makes the route's bucket known, the second one fails.
 fn discord() -> (Fake, House, Arc<Mutex<Value>>) {
     let message = Arc::new(Mutex::new(json!({"id": "9", "channel_id": "5"})));
     let kept = Arc::clone(&message);
     let fake = Fake::start(move |number, seen: &Seen| {
-        if number == 0 {
+        if number == 1 {
             return Act::Answer(502, vec![("Content-Type", "text/html".into())], "<html>Bad Gateway".into());
         }
         let mut message = kept.lock().unwrap();
@@ -21,17 +21,25 @@ fn discord() -> (Fake, House, Arc<Mutex<Value>>) {
         for (key, value) in body.as_object().unwrap() {
             message[key] = value.clone();
         }
-        Act::status(200, &message.to_string())
+        let headers = [
+            ("Content-Type", "application/json"),
+            ("X-RateLimit-Bucket", "abc"),
+            ("X-RateLimit-Limit", "50"),
+            ("X-RateLimit-Remaining", "49"),
+            ("X-RateLimit-Reset-After", "30.0"),
+        ];
+        let headers = headers.map(|(name, value)| (name, value.to_owned())).to_vec();
+        Act::Answer(200, headers, message.to_string())
     });
     // Slower than the platform's time, so that the pause before the retry is long.
     let house = House::start(&format!("time_scale = 4.0\ndiscord.api = \"http://{}\"\n", fake.address));
     (fake, house, message)
 }
 
-fn patch(house: &House, path: &str, authorized: bool, body: &Value) -> Client {
-    let mut headers = vec![("Content-Type", "application/json"), ("X-Tidegate-Max-Hold", "10min")];
+fn patch(house: &House, path: &str, body: &Value) -> Client {
     let token = format!("Bot {}", crate::discord::TOKEN);
-    headers.extend(authorized.then_some(("Authorization", token.as_str())));
+    let headers =
+        [("Content-Type", "application/json"), ("X-Tidegate-Max-Hold", "10min"), ("Authorization", token.as_str())];
     let mut client = Client::connect(house.listen);
     client.send("PATCH", &format!("/api/v10{path}"), &headers, body.to_string().as_bytes());
     client
@@ -46,11 +54,12 @@ fn e9_an_edit_that_failed_once_is_not_sent_over_a_newer_one() {
     let (fake, house, message) = discord();
     let path = "/channels/5/messages/9";
     let (older, newer) = (json!({"content": "a", "embeds": []}), json!({"embeds": [{"title": "E"}]}));
-    let mut first = patch(&house, path, true, &older);
-    until("it failed", || fake.count() == 1 && house.held() == 1);
-    let mut second = patch(&house, path, true, &newer);
+    assert_eq!(patch(&house, path, &json!({})).read().unwrap().status, 200);
+    let mut first = patch(&house, path, &older);
+    until("it failed", || fake.count() == 2 && house.held() == 1);
+    let mut second = patch(&house, path, &newer);
     let statuses = [first.read().unwrap().status, second.read().unwrap().status];
-    assert_eq!((statuses, bodies(&fake)), ([200, 200], vec![older.clone(), older, newer]));
+    assert_eq!((statuses, bodies(&fake)), ([200, 200], vec![json!({}), older.clone(), older, newer]));
     let message = message.lock().unwrap();
     assert_eq!((&message["content"], &message["embeds"][0]["title"]), (&json!("a"), &json!("E")));
 }
