@@ -99,6 +99,33 @@ fn e9_an_edit_whose_client_left_in_flight_is_not_sent_again() {
     }
 }
 
+/// What may be repeated is repeated for those who wait for it.
+#[test]
+fn e9_a_call_that_was_cut_off_is_not_sent_again_for_a_client_that_left() {
+    let gate = Arc::new(Gate::default());
+    let opened = Arc::clone(&gate);
+    let fake = Fake::start(move |number, _| match number {
+        1 => Act::Wait(Arc::clone(&opened), Box::new(Act::Cut)),
+        _ => Act::status(200, "{}"),
+    });
+    let house = House::start(&format!("time_scale = 0.01\ndiscord.api = \"http://{}\"\n", fake.address));
+    let token = format!("Bot {}", crate::discord::TOKEN);
+    let begin = |verb: &str, path: &str| {
+        let mut client = Client::connect(house.listen);
+        client.send(verb, path, &[("Authorization", token.as_str())], b"");
+        client
+    };
+    assert_eq!(begin("GET", "/api/v10/users/@me").read().unwrap().status, 200);
+    let leaving = begin("DELETE", "/api/v10/channels/5/pins/9");
+    until("it is out", || fake.count() == 2);
+    drop(leaving);
+    until("its client is gone", || house.status()["connections"] == 0);
+    gate.open();
+    until("it is over", || counted(&house, "send", "failed"));
+    assert_eq!(begin("GET", "/api/v10/users/@me").read().unwrap().status, 200);
+    assert_eq!(fake.seen().iter().filter(|seen| seen.method == "DELETE").count(), 1);
+}
+
 /// It took the place of another client's edit, who still waits for its answer.
 #[test]
 fn e9_one_that_another_client_waits_for_is_sent_again() {
