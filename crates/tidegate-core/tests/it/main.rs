@@ -4,6 +4,7 @@
 mod bot;
 mod cases;
 mod golden;
+mod hold_until;
 mod identify_queue;
 mod last_moment;
 mod properties;
