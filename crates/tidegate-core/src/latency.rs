@@ -10,7 +10,7 @@ use crate::time::{Span, Time};
 const HALF_LIFE: Span = Span::from_secs(120);
 /// Of the weight, so much may be slower than the figure: one in twenty, the 95th percentile.
 const SLOWER: u64 = 20;
-/// What one answer weighs. It is forgotten when this was halved to nothing, after about a quarter of an hour.
+/// What one answer weighs. One alone is forgotten when this was halved to nothing, after about a quarter of an hour.
 const WEIGHT: u32 = 256;
 /// Classes to a doubling, as a power of two.
 const FINE: u32 = 3;

@@ -82,8 +82,11 @@ fn one_that_would_go_too_late_is_refused_at_once_with_its_time_and_its_place_kep
     let sixth = desk.write("sendMessage", None);
     desk.hold_until(sixth, 300);
     let told = desk.outputs();
-    assert!(matches!(told[..], [Output::Refuse { ticket, retry_after, .. }]
-        if ticket == sixth && retry_after > Span::from_millis(1_700)), "{told:?}");
+    assert!(
+        matches!(told[..], [Output::Refuse { ticket, retry_after, .. }]
+        if ticket == sixth && retry_after > Span::from_millis(1_700)),
+        "{told:?}"
+    );
     desk.at(1_000);
     assert!(matches!(desk.outputs()[..], [Output::Send { ticket, .. }] if ticket == fourth));
 }
@@ -122,5 +125,8 @@ fn what_is_dropped_past_its_hold_is_dropped() {
     let edit = desk.write("editMessageText", Some(9));
     desk.hold_until(edit, 0);
     let told = desk.outputs();
-    assert!(matches!(told[..], [Output::Refuse { ticket, .. } | Output::Send { ticket, .. }] if ticket == edit), "{told:?}");
+    assert!(
+        matches!(told[..], [Output::Refuse { ticket, .. } | Output::Send { ticket, .. }] if ticket == edit),
+        "{told:?}"
+    );
 }
