@@ -95,13 +95,6 @@ impl Answered {
             Self::Stream(response) => response.status(),
         }
     }
-
-    pub(crate) fn into_response(self) -> Response<Body> {
-        match self {
-            Self::Whole(reply) => reply.into_response(),
-            Self::Stream(response) => response,
-        }
-    }
 }
 
 impl Reply {

@@ -157,7 +157,7 @@ fn e4b_a_request_that_comes_while_it_goes_down_is_answered() {
                     if number % 2 == 0 {
                         client.send("POST", &format!("/bot{TOKEN}/getMe"), &[], b"");
                     } else {
-                        client.send("GET", "/api/v10/users/@me", &[AUTHORIZATION], b"");
+                        client.send("POST", "/api/v10/interactions/9/aToken/callback", &[AUTHORIZATION], b"{}");
                     }
                     let answer = client.read().unwrap_or_else(|| panic!("request {asked} has no answer"));
                     if answer.header("connection") == Some("close") {
