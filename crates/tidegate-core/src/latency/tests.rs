@@ -73,7 +73,9 @@ fn it_is_the_percentile_of_all_answers_by_their_weights() {
         all.retain(|(at, _)| half_lives(now) - half_lives(*at) < 40);
         let mut weights = vec![0_u64; CLASSES];
         for period in half_lives(now).saturating_sub(40)..=half_lives(now) {
-            weights.iter_mut().for_each(|weight| *weight /= 2);
+            for weight in &mut weights {
+                *weight /= 2;
+            }
             for (_, class) in all.iter().filter(|(at, _)| half_lives(*at) == period) {
                 weights[*class] += u64::from(WEIGHT);
             }

@@ -164,9 +164,20 @@ pub(crate) async fn serve<P: Platform>(
     (payload, buffered): (Payload, Reserved),
 ) -> Response<Body> {
     let (arrived, held_until) = (connection.shared.clock.now(), Time::NEVER);
-    let (repeats, last, _buffered) = (false, None, buffered);
-    let mut call =
-        Governed { connection, bot, surfaces, head, payload, facts, arrived, held_until, repeats, last, _buffered };
+    let (repeats, last) = (false, None);
+    let mut call = Governed {
+        connection,
+        bot,
+        surfaces,
+        head,
+        payload,
+        facts,
+        arrived,
+        held_until,
+        repeats,
+        last,
+        _buffered: buffered,
+    };
     if let Some(reply) = call.barred().await {
         return call.tagged(reply, Tag::REFUSED);
     }

@@ -31,11 +31,14 @@ pub(super) async fn poll(
     head: Parts,
     body: RequestBody,
 ) -> Result<Response<Body>, Box<Reply>> {
-    let admission = admit::<Facts>(&connection.shared, &bot.0, Errand::Poll, PATIENCE).await?;
     let mut drain = connection.shared.drain.begun();
+    let polled = async {
+        let admission = admit::<Facts>(&connection.shared, &bot.0, Errand::Poll, PATIENCE).await?;
+        pass(&connection, &bot, head, body, admission, true).await
+    };
     tokio::select! {
         biased;
-        answered = pass(&connection, &bot, head, body, admission, true) => answered,
+        answered = polled => answered,
         () = drain.wait() => Err(Box::new(answer::unavailable("tidegate is going down", false))),
         () = crate::proxy::client::gone() => Err(Box::new(answer::busy())),
     }

@@ -1,6 +1,7 @@
 //! E6: an answer that comes before the request was read to its end reaches a client that reads nothing before it has sent
 //! all, and the client's next call on that connection, where the answer lets it stay, works.
 
+use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
@@ -59,7 +60,7 @@ fn upload(client: &mut Client, target: &str, headers: &[(&str, &str)], length: u
     let host = [("Host", "bot.example")];
     let named = headers.iter().any(|(name, _)| *name == "Host");
     for (name, value) in headers.iter().chain(host.iter().filter(|_| !named)) {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     if chunked {
         client.write(format!("{head}Transfer-Encoding: chunked\r\n\r\n").as_bytes());

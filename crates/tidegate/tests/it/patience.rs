@@ -92,7 +92,6 @@ fn e3c_a_hold_that_began_before_the_platform_was_seen_to_be_slow_becomes_shorter
     let gate = Arc::new(Gate::default());
     let opened = Arc::clone(&gate);
     let fake = Fake::start(move |number, _| match number {
-        0 => Act::ok("true"),
         1 => Act::Wait(Arc::clone(&opened), Box::new(Act::ok("true"))),
         _ => Act::ok("true"),
     });
