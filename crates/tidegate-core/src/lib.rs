@@ -17,6 +17,7 @@ mod gate;
 pub mod governor;
 pub mod identify_queue;
 mod key;
+mod latency;
 pub mod policy;
 pub mod send_queue;
 pub mod shard;
@@ -26,4 +27,5 @@ mod window;
 
 pub use self::gate::Gate;
 pub use self::key::{MessageKey, MethodKey, Peer, PeerKind, UNKNOWN_FIELDS, field};
+pub use self::latency::Latency;
 pub use self::time::{Span, Time};

@@ -187,6 +187,14 @@ pub enum Input {
         /// Which.
         ticket: Ticket,
     },
+    /// The hold of a write that is not in flight ends then at the latest: the platform has become slower, or the
+    /// program goes down. It is never made longer.
+    HoldUntil {
+        /// Which.
+        ticket: Ticket,
+        /// When. A moment that has passed ends it now.
+        until: Time,
+    },
     /// Something cools from outside (no margin).
     Cooldown {
         /// What.

@@ -159,6 +159,7 @@ impl Gate for Governor {
             Input::Deferred { ticket, bucket, until } => state.deferred(rules, *ticket, bucket, *until),
             Input::Learned { ticket, headers } => state.learn(rules, *ticket, *headers),
             Input::Cancel { ticket } => state.cancel(rules, *ticket),
+            Input::HoldUntil { ticket, until } => state.hold_until(*ticket, *until),
             Input::Cooldown { scope, duration } => {
                 let until = state.now + *duration;
                 state.cool(rules, scope, until);

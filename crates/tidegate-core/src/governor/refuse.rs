@@ -152,6 +152,19 @@ impl State {
         true
     }
 
+    /// A held write's client can wait until then only.
+    pub(super) fn hold_until(&mut self, ticket: Ticket, until: Time) {
+        let Some(id) = self.tickets.get(ticket).filter(|id| self.writes[*id].is_held()) else { return };
+        let write = &mut self.writes[id];
+        let limit = until.since(write.arrived);
+        if limit < write.limit {
+            write.limit = limit;
+            let peer = write.peer;
+            // Its wait is measured against the new limit.
+            self.enqueue_grown(peer);
+        }
+    }
+
     /// Forgets a write that has ended.
     #[inline]
     pub(super) fn end(&mut self, id: u32) {

@@ -4,23 +4,36 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, EXPECT, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 
 use crate::bots::base64;
+use crate::proxy::request_body::{closes, unwanted};
 use crate::serve::{Shared, shaped};
 use crate::{discord, telegram};
 
+/// Nothing here reads a body. What is sent all the same is let go by, or the answer says that the connection ends.
 pub(super) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let stays = body.is_end_stream() || unwanted(body, head.headers.contains_key(EXPECT)).await;
+    let mut response = guarded(&shared, Request::from_parts(head, Body::empty()), next).await;
+    if !stays {
+        closes(response.headers_mut());
+    }
+    response
+}
+
+async fn guarded(shared: &Shared, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     if telegram::is_ours(path) || discord::is_ours(path) {
-        return lost(&shared);
+        return lost(shared);
     }
-    match check(&shared, &request) {
+    match check(shared, &request) {
         Ok(()) => next.run(request).await,
         Err((StatusCode::UNAUTHORIZED, reason)) => {
             // A browser asks for Basic, and knows nothing of Bearer.

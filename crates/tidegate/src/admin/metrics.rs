@@ -36,6 +36,12 @@ pub(super) fn text(shared: &Shared) -> String {
     levels("tidegate_cooldowns", "Refusals by the platform that have not run out.", &|bot, _| {
         bot.memory.refusals(shared.clock.now()).len()
     });
+    let name = "tidegate_slow_answers_seconds";
+    head(&mut out, name, "gauge", "Nineteen of twenty recent answers came within this time; holds leave room for it.");
+    for (platform, edge) in [("telegram", &shared.telegram), ("discord", &shared.discord.common)] {
+        let slow = std::time::Duration::from(edge.times.slow()).as_secs_f64();
+        let _ = writeln!(out, "{name}{{platform=\"{platform}\"}} {slow}");
+    }
     let address = shared.discord.address.figures(shared.clock.now());
     let banned = address.banned.map_or(0, tidegate_core::Span::as_secs_ceil);
     let totals = [

@@ -5,6 +5,7 @@ mod guard;
 mod metrics;
 mod status;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
@@ -12,13 +13,14 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
+use axum::serve::Listener;
 use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
 use tidegate_core::bot::ShardKey;
 use tidegate_core::shard::Status;
 use tokio::net::TcpListener;
 
-use crate::serve::Shared;
+use crate::serve::{Shared, Socket};
 
 const PAGE: &str = include_str!("page.html");
 /// The page runs its own script and talks to its own port only.
@@ -27,8 +29,29 @@ const PAGE_POLICY: &str =
 
 /// Serves operators until the process ends.
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
-    if let Err(error) = axum::serve(listener, router(shared)).await {
+    let door = Door { listener, shared: Arc::clone(&shared) };
+    if let Err(error) = axum::serve(door, router(shared)).await {
         tracing::error!(%error, "the admin port is not served");
+    }
+}
+
+/// Its connections end as those of bots do: with all that was said heard.
+struct Door {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+}
+
+impl Listener for Door {
+    type Io = Socket;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Socket, SocketAddr) {
+        let (stream, client) = Listener::accept(&mut self.listener).await;
+        (Socket::new(stream, Arc::clone(&self.shared)), client)
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
     }
 }
 

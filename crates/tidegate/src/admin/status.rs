@@ -26,6 +26,7 @@ pub(super) fn status(shared: &Shared) -> Value {
             "api": shared.config.telegram.api.to_string(),
             "reachable": shared.telegram.base.reach.is_reachable(),
             "policy": shared.telegram.surfaces().policy.name,
+            "slow_answers_ms": shared.telegram.times.slow().as_millis_ceil(),
         },
         "discord": discord(shared),
         "gateway": super::gateway::status(shared),
@@ -39,6 +40,7 @@ fn discord(shared: &Shared) -> Value {
         "api": shared.config.discord.api.to_string(),
         "reachable": shared.discord.common.base.reach.is_reachable(),
         "policy": shared.discord.common.surfaces().policy.name,
+        "slow_answers_ms": shared.discord.common.times.slow().as_millis_ceil(),
         "invalid_requests": address.invalid,
         "warning": match address.invalid {
             INVALID_REFUSE.. => Some("calls that only fail are refused, so that Discord does not ban this address"),

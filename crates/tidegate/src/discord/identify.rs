@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::header::{ALLOW, AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -18,6 +17,7 @@ use crate::governed::outcome::outcome;
 use crate::proxy::body::Body;
 use crate::proxy::client::gone;
 use crate::proxy::reply::Reply;
+use crate::proxy::request_body::RequestBody;
 use crate::serve::Connection;
 
 const GRANT: HeaderName = HeaderName::from_static("x-tidegate-grant");
@@ -31,7 +31,7 @@ pub(crate) fn is_ours(path: &str) -> bool {
 }
 
 /// Answers one request.
-pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn serve(connection: Arc<Connection>, request: Request<RequestBody>) -> Response<Body> {
     let (head, _) = request.into_parts();
     let reply = take(&connection, &head).await.unwrap_or_else(|refused| *refused);
     reply.into_response()

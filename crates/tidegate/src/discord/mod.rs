@@ -17,10 +17,10 @@ mod said;
 #[cfg(test)]
 mod tests;
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri};
@@ -37,6 +37,7 @@ use crate::governed::edge::Edge as Common;
 use crate::governed::intake::{Wrong, vet};
 use crate::proxy::body::Body;
 use crate::proxy::reply::Reply;
+use crate::proxy::request_body::RequestBody;
 use crate::proxy::target::plain;
 use crate::serve::{Connection, Shared};
 
@@ -120,12 +121,18 @@ pub(crate) fn is_ours(path: &str) -> bool {
 }
 
 /// Answers one request.
-pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    let answered = answer(connection, request).await;
-    answered.unwrap_or_else(|reply| reply.into_response())
+pub(crate) async fn serve(connection: Arc<Connection>, request: Request<RequestBody>) -> Response<Body> {
+    let shared = Arc::clone(&connection.shared);
+    let answered = shared.drain.unless_over(pin!(answer(connection, request))).await;
+    answered.map_or_else(busy, |answered| answered.unwrap_or_else(|reply| reply.into_response()))
 }
 
-async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Result<Response<Body>, Box<Reply>> {
+/// Come back soon. Nothing was sent.
+pub(crate) fn busy() -> Response<Body> {
+    answer::busy().into_response()
+}
+
+async fn answer(connection: Arc<Connection>, request: Request<RequestBody>) -> Result<Response<Body>, Box<Reply>> {
     let shared = Arc::clone(&connection.shared);
     let (mut head, body) = request.into_parts();
     // The Host goes no further.

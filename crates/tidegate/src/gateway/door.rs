@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, UPGRADE};
 use hyper::{Method, Request, Response, StatusCode, Version};
 use hyper_util::rt::TokioIo;
@@ -11,6 +10,7 @@ use super::close::Close;
 use super::guest::Guest;
 use super::wire::codec::Compression;
 use crate::proxy::body::Body;
+use crate::proxy::request_body::RequestBody;
 use crate::serve::{Connection, Socket};
 
 const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
@@ -20,14 +20,14 @@ const VERSION: HeaderName = HeaderName::from_static("sec-websocket-version");
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Whether a request asks for a WebSocket.
-pub(crate) fn is_asked_for(request: &Request<Incoming>) -> bool {
+pub(crate) fn is_asked_for(request: &Request<RequestBody>) -> bool {
     names(request.headers(), &UPGRADE, "websocket")
 }
 
 /// Answers one that does. What it asks for in vain it is told by the WebSocket's close.
 pub(crate) fn serve(
     connection: &Arc<Connection>,
-    mut request: Request<Incoming>,
+    mut request: Request<RequestBody>,
 ) -> Result<Response<Body>, StatusCode> {
     let headers = request.headers();
     let is_handshake = request.method() == Method::GET

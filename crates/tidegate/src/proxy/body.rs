@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
+use super::request_body::RequestBody;
 use super::upstream::{Download, Fault};
 
 /// The body of an answer to a bot.
@@ -20,6 +21,13 @@ pub(crate) enum Body {
 impl Body {
     pub(crate) fn empty() -> Self {
         Self::Whole(None)
+    }
+
+    /// It comes before its request was sent to the end, and the platform wants no more of that.
+    pub(crate) fn ends_upload(&mut self) {
+        if let Self::Stream(_, rest) = self {
+            rest.ends_upload();
+        }
     }
 }
 
@@ -76,14 +84,14 @@ pub(crate) enum Payload {
 /// What was read already, and the rest.
 pub(crate) struct Part {
     head: VecDeque<Bytes>,
-    rest: Incoming,
+    rest: RequestBody,
     /// Something of it left: what is sent now would lack its beginning.
     touched: bool,
 }
 
 impl Payload {
     /// A stream whose first chunks were read.
-    pub(crate) fn part(head: VecDeque<Bytes>, rest: Incoming) -> Self {
+    pub(crate) fn part(head: VecDeque<Bytes>, rest: RequestBody) -> Self {
         Self::Part(Arc::new(Mutex::new(Part { head, rest, touched: false })))
     }
 
@@ -92,6 +100,17 @@ impl Payload {
         match self {
             Self::Whole(_) => true,
             Self::Part(part) => !lock(part).touched,
+        }
+    }
+
+    /// Whether the client has not sent all of it yet, as far as is known.
+    pub(crate) fn is_unread(&self) -> bool {
+        match self {
+            Self::Whole(_) => false,
+            Self::Part(part) => {
+                let part = lock(part);
+                !(part.head.is_empty() && part.rest.is_end_stream())
+            }
         }
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod headers;
 mod reach;
 pub(crate) mod reply;
+pub(crate) mod request_body;
 pub(crate) mod target;
 pub(crate) mod upstream;
 

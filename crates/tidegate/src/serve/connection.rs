@@ -1,15 +1,16 @@
 //! One thread that serves: its connections, its upstream pool, its bots' timers.
 
 use std::convert::Infallible;
-use std::future::{Future as _, poll_fn};
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, VIA};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::server::conn::http1::{self, UpgradeableConnection};
+use hyper::service::{HttpService, service_fn};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -17,16 +18,20 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::accept::Arrived;
 use super::alarm::Alarm;
+use super::drain::Waiting;
 use super::socket::Socket;
 use super::{Connection, Shared};
 use crate::proxy::body::Body;
 use crate::proxy::client::Attended;
+use crate::proxy::request_body::{RequestBody, closes};
 use crate::proxy::upstream::Upstream;
 use crate::{discord, gateway, telegram};
 
 /// Room for what stands beside a request line and headers of the largest sizes.
 const SLACK: usize = 4 << 10;
 const MOST_HEADERS: usize = 256;
+/// A connection on which nothing came for so long is at rest.
+pub(super) const REST: Duration = Duration::from_millis(200);
 
 /// Serves what it is given, for as long as the process lives: what goes on without its client, and the timers of bots,
 /// are on this thread too.
@@ -55,12 +60,12 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
         .header_read_timeout(bounds.idle_timeout)
         .max_headers(MOST_HEADERS)
         .max_buf_size((bounds.header_block + bounds.target_max + SLACK).max(8 << 10));
-    let mut drain = shared.drain.begun();
+    let (mut drain, mut over) = (shared.drain.begun(), shared.drain.over());
     let place = Arc::new(place);
     let connection = Connection::new(Arc::clone(&shared), upstream, client, &place);
     let service = service_fn(move |request: Request<Incoming>| {
         let connection = Arc::clone(&connection);
-        Attended::new(async move { Ok::<_, Infallible>(route(connection, request).await) })
+        Attended::new(async move { Ok::<_, Infallible>(answer(connection, request).await) })
     });
     let io = TokioIo::new(Socket::new(stream, Arc::clone(&shared)));
     let mut serving = pin!(builder.serve_connection(io, service).with_upgrades());
@@ -77,11 +82,9 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
         asked = true;
         begun.as_mut().poll(cx).map(|()| None)
     });
-    let ended = if let Some(ended) = served.await {
-        ended
-    } else {
-        serving.as_mut().graceful_shutdown();
-        serving.await
+    let ended = match served.await {
+        Some(ended) => ended,
+        None => Box::pin(last(serving, &mut over, shared.config.drain_timeout)).await,
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
@@ -89,9 +92,52 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
     drop(place);
 }
 
-async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
+/// A connection while the program goes down. It is not closed the moment that begins: a request may be on its way, and is
+/// answered. At rest for a while it is closed; when the drain is over, its call is told so by being polled.
+async fn last<S: Serving>(mut serving: Pin<&mut S>, over: &mut Waiting, timeout: Duration) -> hyper::Result<()> {
+    if let Ok(ended) = tokio::time::timeout(REST.min(timeout / 10), serving.as_mut()).await {
+        return ended;
+    }
+    serving.as_mut().shut_down();
+    tokio::select! {
+        biased;
+        ended = serving.as_mut() => return ended,
+        () = over.wait() => {}
+    }
+    serving.await
+}
+
+/// The HTTP server at work on one connection.
+trait Serving: Future<Output = hyper::Result<()>> {
+    /// The answer that is under way is the last.
+    fn shut_down(self: Pin<&mut Self>);
+}
+
+impl<I, S> Serving for UpgradeableConnection<I, S>
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+    S: HttpService<Incoming, ResBody = Body>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    fn shut_down(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
+    let request = RequestBody::of(request, &connection.unread);
+    let kept = Arc::clone(&connection);
+    let mut response = route(connection, request).await;
+    if kept.unread.is_any() {
+        let may_stay = !kept.shared.drain.has_begun();
+        Box::pin(kept.unread.clear(response.headers_mut(), may_stay)).await;
+    }
+    response
+}
+
+async fn route(connection: Arc<Connection>, request: Request<RequestBody>) -> Response<Body> {
     if connection.shared.drain.has_begun() {
-        return json(StatusCode::SERVICE_UNAVAILABLE, "tidegate is going down");
+        return going_down(request.uri().path());
     }
     let path = request.uri().path();
     if telegram::is_ours(path) {
@@ -110,6 +156,19 @@ async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Respo
     let served = "served here: /api/…, /identify and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \
                   (Telegram)";
     json(StatusCode::NOT_FOUND, served)
+}
+
+/// The answer to what comes while the program goes down: come back soon, and on another connection.
+fn going_down(path: &str) -> Response<Body> {
+    let mut response = if telegram::is_ours(path) {
+        telegram::busy()
+    } else if discord::is_ours(path) {
+        discord::busy()
+    } else {
+        json(StatusCode::SERVICE_UNAVAILABLE, "tidegate is going down")
+    };
+    closes(response.headers_mut());
+    response
 }
 
 fn json(status: StatusCode, message: &str) -> Response<Body> {

@@ -25,12 +25,17 @@ use crate::config::{Config, ConfigFlags};
 use crate::gateway::Fleets;
 use crate::governed::edge::Edge;
 use crate::proxy::budget::{Budget, Reserved};
+use crate::proxy::request_body::Unread;
 use crate::proxy::upstream::{Upstream, tls};
 use crate::replay::Recorder;
 use crate::{admin, config, discord};
 
-/// Of the drain's time, how much is left for answers to those that are still held.
+/// Of the drain's time, how much is kept at least for answers to what was sent in it.
 const LAST_PART: u32 = 10;
+/// Behind the drain's time: for answers to be written that tidegate gives in the place of platforms.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How often it is looked whether all is quiet.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What all threads share.
 #[derive(Debug)]
@@ -43,7 +48,7 @@ pub(crate) struct Shared {
     pub(crate) fleets: Fleets,
     pub(crate) buffers: Arc<Budget>,
     pub(crate) connections: Arc<Budget>,
-    pub(crate) drain: Drain,
+    pub(crate) drain: Arc<Drain>,
 }
 
 /// One client's connection.
@@ -51,13 +56,15 @@ pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
     pub(crate) upstream: Upstream,
     pub(crate) client: IpAddr,
+    /// What its call leaves unread of the body.
+    pub(crate) unread: Arc<Unread>,
     /// Its place among the connections that there may be.
     place: Weak<Reserved>,
 }
 
 impl Connection {
     fn new(shared: Arc<Shared>, upstream: Upstream, client: IpAddr, place: &Arc<Reserved>) -> Arc<Self> {
-        Arc::new(Self { shared, upstream, client, place: Arc::downgrade(place) })
+        Arc::new(Self { shared, upstream, client, unread: Arc::default(), place: Arc::downgrade(place) })
     }
 
     /// Keeps its place for as long as it is held. `None` once the connection has ended.
@@ -78,7 +85,7 @@ impl Shared {
             fleets: Fleets::new(&config, clock, tls.clone()),
             buffers: Budget::new(config.bounds.buffer_total),
             connections: Budget::new(config.bounds.connections_max),
-            drain: Drain::default(),
+            drain: Arc::default(),
             config,
         })
     }
@@ -95,6 +102,20 @@ impl Shared {
         let counts = self.bots().into_iter().flat_map(|bot| bot.counters());
         let waiting = counts.filter(|count| count.what == Counted::Held);
         usize::try_from(waiting.map(|count| count.count).sum::<u64>()).unwrap_or(usize::MAX)
+    }
+
+    /// Nobody is connected any more, and nothing is under way.
+    fn is_quiet(&self) -> bool {
+        self.connections.used() == 0 && self.calls() == 0 && self.fleets.open() == 0
+    }
+
+    /// How long before the end of the drain the last call is sent: an answer may take so long.
+    fn last_part(&self) -> Duration {
+        let asked = |bots: Vec<Arc<Bot>>| bots.iter().any(|bot| bot.calls() > 0);
+        let telegram = asked(self.telegram.bots.list()).then(|| self.telegram.times.slow());
+        let discord = asked(self.discord.bots()).then(|| self.discord.common.times.slow());
+        let slow = telegram.max(discord).map_or(Duration::ZERO, |slow| self.clock.real(slow));
+        slow.max(self.config.drain_timeout / LAST_PART)
     }
 
     /// Calls that are held or in flight, over all bots.
@@ -153,7 +174,7 @@ fn start_threads(
         let (sender, arrivals) = tokio::sync::mpsc::unbounded_channel();
         senders.push(sender);
         let shared = Arc::clone(shared);
-        let upstream = Upstream::new(tls.clone(), shared.config.bounds.connect_timeout);
+        let upstream = Upstream::new(tls.clone(), shared.config.bounds.connect_timeout, Arc::clone(&shared.drain));
         let name = format!("serve-{index}");
         std::thread::Builder::new().name(name).spawn(move || connection::thread(&shared, &upstream, arrivals))?;
     }
@@ -219,7 +240,8 @@ fn reload(shared: &Shared, flags: &ConfigFlags) {
     }
 }
 
-/// Lets what is under way come to its end, and refuses what is still held when little time is left.
+/// Lets what is under way come to its end. What is still held is refused when what is sent would not be answered in time;
+/// what is still with a platform is answered without it when the time is over.
 async fn end(shared: &Shared) {
     let timeout = shared.config.drain_timeout;
     let (held, calls) = (shared.held(), shared.calls());
@@ -227,15 +249,17 @@ async fn end(shared: &Shared) {
     tracing::info!(held, in_flight, seconds, "draining: no new work is taken, what is here may still go out");
     shared.drain.begin();
     shared.fleets.stop();
-    let quiet = async {
-        while shared.connections.used() > 0 || shared.calls() > 0 || shared.fleets.open() > 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+    let begun = Instant::now();
+    while !shared.is_quiet() && begun.elapsed() < timeout + LAST_WORDS {
+        if !shared.drain.is_late() && begun.elapsed() + shared.last_part() >= timeout {
+            tracing::warn!(held = shared.held(), "what is still held is refused");
+            shared.drain.refuse_held();
         }
-    };
-    let mut quiet = std::pin::pin!(quiet);
-    if tokio::time::timeout(timeout / LAST_PART * (LAST_PART - 1), &mut quiet).await.is_err() {
-        tracing::warn!(held = shared.held(), "what is still held is refused");
-        shared.drain.refuse_held();
-        let _ = tokio::time::timeout(timeout / LAST_PART, &mut quiet).await;
+        if !shared.drain.is_over() && begun.elapsed() >= timeout {
+            let in_flight = shared.calls();
+            tracing::warn!(in_flight, "the time is over: what is still with a platform is answered 503");
+            shared.drain.end();
+        }
+        tokio::time::sleep(LOOK).await;
     }
 }

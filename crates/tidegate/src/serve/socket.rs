@@ -62,7 +62,7 @@ struct Leaving {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(stream: TcpStream, shared: Arc<Shared>) -> Self {
         Self { stream, shared, written: None, heard: Heard::Nothing, instead: None, leaving: None }
     }
 

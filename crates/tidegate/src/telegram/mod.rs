@@ -14,9 +14,9 @@ mod reply;
 #[cfg(test)]
 mod tests;
 
+use std::pin::pin;
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 
 use self::path::{Target, What};
@@ -24,6 +24,7 @@ use self::reply::Reply;
 use crate::bots::{InUse, Token};
 use crate::governed::intake::vet;
 use crate::proxy::body::Body;
+use crate::proxy::request_body::RequestBody;
 use crate::proxy::target::plain;
 use crate::serve::Connection;
 
@@ -33,12 +34,18 @@ pub(crate) fn is_ours(path: &str) -> bool {
 }
 
 /// Answers one request.
-pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    let answered = answer(connection, request).await;
-    answered.unwrap_or_else(|reply| reply.into_response())
+pub(crate) async fn serve(connection: Arc<Connection>, request: Request<RequestBody>) -> Response<Body> {
+    let shared = Arc::clone(&connection.shared);
+    let answered = shared.drain.unless_over(pin!(answer(connection, request))).await;
+    answered.map_or_else(busy, |answered| answered.unwrap_or_else(|reply| reply.into_response()))
 }
 
-async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Result<Response<Body>, Box<Reply>> {
+/// Come back soon. Nothing was sent.
+pub(crate) fn busy() -> Response<Body> {
+    answer::busy().into_response()
+}
+
+async fn answer(connection: Arc<Connection>, request: Request<RequestBody>) -> Result<Response<Body>, Box<Reply>> {
     let shared = &connection.shared;
     let (mut head, body) = request.into_parts();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
