@@ -10,6 +10,7 @@
 mod attachment;
 mod close;
 mod depot;
+mod effect;
 mod door;
 pub(crate) mod fleet;
 mod guest;

@@ -90,7 +90,7 @@ impl Timeline {
             "bot" => Input::Unauthorized,
             who => match who.strip_suffix(".send") {
                 Some(who) => {
-                    let input = send_queue::Input::Command { id: words[1].parse().unwrap(), op: 4, bytes: 100 };
+                    let input = send_queue::Input::Command { id: words[1].parse().unwrap(), op: 4, guild: None, bytes: 100 };
                     Input::SendQueue { key: key(who), input }
                 }
                 None => self.shard(key(who), words),
