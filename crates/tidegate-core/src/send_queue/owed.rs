@@ -63,6 +63,8 @@ struct Entry<T> {
     went: Went,
     /// The beat of the living connection whose ACK shows that it was read; none of an earlier connection's is to come.
     read_by: Option<u64>,
+    /// It is the guild's last request for all members: a `RATE_LIMITED` may be its.
+    is_last: bool,
 }
 
 impl<T> Entry<T> {
@@ -93,7 +95,7 @@ impl<T> Entries<T> {
 
     fn add(&mut self, what: T, bytes: usize, went: Went, read_by: Option<u64>) {
         self.bytes += bytes;
-        self.by_place.insert(went.place, Entry { what, bytes, went, read_by });
+        self.by_place.insert(went.place, Entry { what, bytes, went, read_by, is_last: true });
         while self.by_place.len() > OWED_MAX || self.bytes > OWED_BYTES {
             let Some((_, oldest)) = self.by_place.pop_first() else { break };
             self.bytes -= oldest.bytes;
@@ -161,6 +163,11 @@ impl OwedCommands {
         if command.kind.is_state() {
             self.0.retain(|entry| entry.what.kind != command.kind);
         }
+        if command.kind.is_all_members() {
+            let older = self.0.by_place.values_mut().filter(|entry| entry.what.kind == command.kind);
+            older.for_each(|entry| entry.is_last = false);
+            self.0.retain(|entry| entry.is_last || entry.went.again < AGAIN_MAX);
+        }
         let again = |went: Went| Went { again: went.again + 1, ..went };
         let went = before.map_or_else(|| self.0.first(now), again);
         let bytes = command.bytes;
@@ -185,8 +192,10 @@ impl OwedCommands {
 
     /// Discord dropped the last request for all members of the guild.
     pub(super) fn refused(&mut self, guild: &Guild) -> Option<Command> {
-        let is_its = |entry: &&Entry<Command>| matches!(&entry.what.kind, Kind::AllMembers(of) if of == guild);
-        let place = self.0.by_place.values().rev().find(is_its)?.went.place;
+        let is_its = |entry: &&Entry<Command>| {
+            entry.is_last && matches!(&entry.what.kind, Kind::AllMembers(of) if of == guild)
+        };
+        let place = self.0.by_place.values().find(is_its)?.went.place;
         self.0.remove(place).map(|entry| entry.what)
     }
 
@@ -202,7 +211,7 @@ impl OwedCommands {
     /// These are not asked again because a connection died. What asked for all members still is if a `RATE_LIMITED` says
     /// that it was dropped.
     fn lapse_where(&mut self, lapses: impl Fn(&Entry<Command>) -> bool) {
-        self.0.retain(|entry| entry.what.kind.is_all_members() || !lapses(entry));
+        self.0.retain(|entry| (entry.what.kind.is_all_members() && entry.is_last) || !lapses(entry));
         let lapsed = self.0.by_place.values_mut().filter(|entry| lapses(entry));
         lapsed.for_each(|entry| entry.went.again = AGAIN_MAX);
     }
@@ -210,8 +219,8 @@ impl OwedCommands {
     /// What is to be asked again, in order.
     pub(super) fn take(&mut self) -> Vec<(Command, Went)> {
         let (again, rest): (Vec<_>, Vec<_>) = self.0.take().partition(|entry| entry.went.again < AGAIN_MAX);
-        for Entry { what, bytes, went, read_by } in rest {
-            if what.kind.is_all_members() {
+        for Entry { what, bytes, went, read_by, is_last } in rest {
+            if what.kind.is_all_members() && is_last {
                 self.0.add(what, bytes, went, read_by);
             }
         }

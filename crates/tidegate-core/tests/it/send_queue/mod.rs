@@ -1,5 +1,6 @@
 //! The send queue beside a naive one, in random worlds; and what it keeps whatever happens.
 
+mod owed;
 mod reference;
 
 use proptest::prelude::*;
