@@ -170,9 +170,8 @@ impl Commands {
     pub(super) fn connection_died(&mut self) {
         self.owed.connection_died();
         let owed = &mut self.owed;
-        self.waiting.retain(|waiting| {
-            waiting.went.map(|went| owed.still_owed(waiting.command.clone(), went)).is_none()
-        });
+        self.waiting
+            .retain(|waiting| waiting.went.map(|went| owed.still_owed(waiting.command.clone(), went)).is_none());
     }
 
     /// Nothing that went is asked again.

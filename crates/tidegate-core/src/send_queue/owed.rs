@@ -192,9 +192,8 @@ impl OwedCommands {
 
     /// Discord dropped the last request for all members of the guild.
     pub(super) fn refused(&mut self, guild: &Guild) -> Option<Command> {
-        let is_its = |entry: &&Entry<Command>| {
-            entry.is_last && matches!(&entry.what.kind, Kind::AllMembers(of) if of == guild)
-        };
+        let is_its =
+            |entry: &&Entry<Command>| entry.is_last && matches!(&entry.what.kind, Kind::AllMembers(of) if of == guild);
         let place = self.0.by_place.values().find(is_its)?.went.place;
         self.0.remove(place).map(|entry| entry.what)
     }
@@ -268,7 +267,12 @@ impl<S> OwedSnapshots<S> {
     /// What is to be asked again, in order.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Taken<S>> {
         let again = self.0.take().filter(|entry| entry.went.again < AGAIN_MAX);
-        again.map(|Entry { what: (guild, snapshot), bytes, went, .. }| Taken { guild, snapshot, bytes, again: went.again })
+        again.map(|Entry { what: (guild, snapshot), bytes, went, .. }| Taken {
+            guild,
+            snapshot,
+            bytes,
+            again: went.again,
+        })
     }
 
     pub(super) fn check(&self) {

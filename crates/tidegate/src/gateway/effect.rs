@@ -66,7 +66,11 @@ pub(crate) struct Voice {
 /// What a dispatch tells, read as far as it answers a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    Chunk { guild: Box<str>, nonce: Option<Box<str>>, count: u64 },
+    Chunk {
+        guild: Box<str>,
+        nonce: Option<Box<str>>,
+        count: u64,
+    },
     /// Of the bot itself.
     Voice(Voice),
     Of(Answer, Box<str>),

@@ -10,8 +10,8 @@
 mod attachment;
 mod close;
 mod depot;
-mod effect;
 mod door;
+mod effect;
 pub(crate) mod fleet;
 mod guest;
 mod link;

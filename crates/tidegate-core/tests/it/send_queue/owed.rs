@@ -159,9 +159,10 @@ impl World {
     }
 
     fn beat(&mut self) {
-        let minute = self.frames.iter().filter(|(connection, at, queued)| {
-            *connection == self.connection && !queued && at + 60_000 > self.now
-        });
+        let minute = self
+            .frames
+            .iter()
+            .filter(|(connection, at, queued)| *connection == self.connection && !queued && at + 60_000 > self.now);
         if minute.count() < 18 {
             self.frames.push((self.connection, self.now, false));
             self.acks += u32::from(self.hears);
@@ -237,9 +238,11 @@ impl World {
     fn judge_budget(&self) -> Result<(), TestCaseError> {
         for (connection, at, _) in &self.frames {
             let minute = |(of, other, _): &&(u32, u64, bool)| of == connection && other <= at && other + 60_000 > *at;
-            let (all, queued) = self.frames.iter().filter(minute).fold((0, 0), |(all, queued), (.., is_queued)| {
-                (all + 1, queued + u32::from(*is_queued))
-            });
+            let (all, queued) = self
+                .frames
+                .iter()
+                .filter(minute)
+                .fold((0, 0), |(all, queued), (.., is_queued)| (all + 1, queued + u32::from(*is_queued)));
             prop_assert!(all <= 120 && queued <= 100, "{} frames, {} queued", all, queued);
         }
         let mut last = BTreeMap::new();
@@ -334,7 +337,8 @@ fn what_is_remembered_is_bounded_and_the_newest_is() {
 
 #[test]
 fn snapshots_that_are_remembered_are_bounded() {
-    let settings = Settings { queued_limit: 5_000, subscription_limit: 5_000, platform_limit: 10_000, ..Settings::default() };
+    let settings =
+        Settings { queued_limit: 5_000, subscription_limit: 5_000, platform_limit: 10_000, ..Settings::default() };
     let mut gate = SendQueue::new(settings);
     let guilds = (0..1_000).map(|id| Input::Subscribe { guild: format!("{id}").into(), snapshot: id, bytes: 10 });
     go(&mut gate, 0, guilds);

@@ -51,7 +51,8 @@ fn a_voice_state_is_seen_where_it_is_the_bots_own_and_the_one_asked_for() {
         told("VOICE_STATE_UPDATE", &d)
     };
     assert_eq!(state("8", "1", "\"5\"", true), None, "somebody else's");
-    for (guild, channel, deaf) in [("2", "\"5\"", true), ("1", "\"6\"", true), ("1", "null", true), ("1", "\"5\"", false)]
+    for (guild, channel, deaf) in
+        [("2", "\"5\"", true), ("1", "\"6\"", true), ("1", "null", true), ("1", "\"5\"", false)]
     {
         assert_eq!(seen(&mut effect, &state("7", guild, channel, deaf).unwrap()), (false, false));
     }
@@ -61,7 +62,8 @@ fn a_voice_state_is_seen_where_it_is_the_bots_own_and_the_one_asked_for() {
 #[test]
 fn each_guild_answers_for_itself() {
     let mut effect = Effect::Each { of: Answer::Sounds, guilds: vec!["1".into(), "2".into()] };
-    let sounds = |guild: &str| told("SOUNDBOARD_SOUNDS", &format!(r#"{{"soundboard_sounds":[],"guild_id":"{guild}"}}"#));
+    let sounds =
+        |guild: &str| told("SOUNDBOARD_SOUNDS", &format!(r#"{{"soundboard_sounds":[],"guild_id":"{guild}"}}"#));
     assert_eq!(seen(&mut effect, &told("CHANNEL_INFO", r#"{"guild_id":"1","channels":[]}"#).unwrap()), (false, false));
     assert_eq!(seen(&mut effect, &sounds("3").unwrap()), (false, false));
     assert_eq!(seen(&mut effect, &sounds("2").unwrap()), (true, false));

@@ -65,12 +65,20 @@ fn e11_what_was_read_or_answered_does_not_go_again() {
 
 #[test]
 fn e11_a_new_session_and_one_that_was_closed_for_a_frame_get_nothing_again() {
-    check(&json!({}), "0 command 1 31\n10 closed\n20 opened\n30 ready\n40 closed\n50 resumed", &expect![[r#"
+    check(
+        &json!({}),
+        "0 command 1 31\n10 closed\n20 opened\n30 ready\n40 closed\n50 resumed",
+        &expect![[r#"
         0 send 1
-    "#]]);
-    check(&json!({}), "0 command 1 31\n10 closed 4002\n20 opened\n30 resumed", &expect![[r#"
+    "#]],
+    );
+    check(
+        &json!({}),
+        "0 command 1 31\n10 closed 4002\n20 opened\n30 resumed",
+        &expect![[r#"
         0 send 1
-    "#]]);
+    "#]],
+    );
     // After 4008 the latest viewport stays, as one that waited does.
     check(
         &json!({}),
