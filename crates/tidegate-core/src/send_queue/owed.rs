@@ -211,8 +211,8 @@ impl OwedCommands {
     /// that it was dropped.
     fn lapse_where(&mut self, lapses: impl Fn(&Entry<Command>) -> bool) {
         self.0.retain(|entry| (entry.what.kind.is_all_members() && entry.is_last) || !lapses(entry));
-        let lapsed = self.0.by_place.values_mut().filter(|entry| lapses(entry));
-        lapsed.for_each(|entry| entry.went.again = AGAIN_MAX);
+        let over = self.0.by_place.values_mut().filter(|entry| lapses(entry));
+        over.for_each(|entry| entry.went.again = AGAIN_MAX);
     }
 
     /// What is to be asked again, in order.

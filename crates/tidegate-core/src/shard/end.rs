@@ -157,8 +157,8 @@ impl Shard {
         self.identify = Hold::new(identify, why);
     }
 
-    /// Steps are jittered, the cycle is not: a session that ends in each minute is RESUMEd once in each minute, and not
-    /// sooner. RESUMEs that fail were never up, and wait the whole step.
+    /// Steps are jittered, the cycle is not: a session that ends within each minute is resumed once a minute, and no sooner.
+    /// After a RESUME that failed no session was up, and the whole step is waited.
     fn resume_wait(&self, step: Span, share: Share, up: Option<Span>) -> Span {
         let Settings { backoff_min, resume_backoff_max, resume_cycle, .. } = self.settings;
         let step = step.min(resume_backoff_max);

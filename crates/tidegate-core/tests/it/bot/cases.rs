@@ -348,10 +348,10 @@ fn e11_nothing_goes_again_to_a_new_session() {
     );
     timeline.check_tail(
         3,
-        &expect![[r#"
+        &expect![[r"
         7100 0/1 ReleaseGrant grant: (1), unused: false
         7100 0/1 save session
         7200 0/1.send Send(Command id: 2 )
-    "#]],
+    "]],
     );
 }
