@@ -102,7 +102,7 @@ def test_upstream_drops_are_not_seen(library):
             await house.stream(60)
             await shown(house, bot)
             assert_undisturbed(bot)
-        # A connection that lived for 50 s was not stable: the waits grow, up to the minute that a session is held for.
+        # A connection that lived for 50 s was not stable: each is resumed when its minute is over.
         assert house.stats()["resumes"] >= 6, house.stats()
 
     live(scenario, scale=0.1)
@@ -128,6 +128,21 @@ def test_weather_that_leaves_the_session_is_not_seen(library, what):
             await house.until(lambda: house.stats()["resumed"] >= 1, 120)
             await shown(house, bot)
             assert_undisturbed(bot)
+
+    live(scenario, scale=0.1)
+
+
+@pytest.mark.parametrize("what", ["cut", "reconnect"])
+def test_e11_a_request_for_members_that_dies_with_its_connection_is_answered(library, what):
+    async def scenario(house):
+        async with running(house, library, members=True) as bot:
+            house.weather("frame", what, op=8)
+            bot.tell("members")
+            await bot.until(lambda: bot.of("members"), 30)
+            assert bot.of("members")[0]["count"] == 1
+            assert house.stats()["resumed"] == 1, house.stats()
+            told = [one for one in bot.events if one["event"] not in ("raw", "ready", "members")]
+            assert not told, told
 
     live(scenario, scale=0.1)
 

@@ -57,7 +57,7 @@ pub struct Gateway<S> {
 /// With so many shards or fewer, debug builds check all of them after every call; with more, less often.
 const SHARDS_CHECKED_ALWAYS: usize = 64;
 
-impl<S> Gateway<S> {
+impl<S: Clone> Gateway<S> {
     /// No shard yet; what `GET /gateway/bot` says, and the session starts that were kept.
     pub fn new(settings: Settings, limit: SessionStartLimit, kept: impl IntoIterator<Item = Start>) -> Self {
         let Settings { shard, send_queue, identify_queue, shards_max } = settings;
@@ -178,7 +178,7 @@ impl<S> Gateway<S> {
     }
 }
 
-impl<S> Gate for Gateway<S> {
+impl<S: Clone> Gate for Gateway<S> {
     type Input = Input<S>;
     type Output = Output<S>;
     type Reason = Reason;

@@ -11,6 +11,7 @@ mod attachment;
 mod close;
 mod depot;
 mod door;
+mod effect;
 pub(crate) mod fleet;
 mod guest;
 mod link;

@@ -5,6 +5,7 @@
 //! in another order than it was decided. Nothing in a turn waits.
 
 mod carry;
+mod commands;
 mod counts;
 mod discover;
 mod events;
