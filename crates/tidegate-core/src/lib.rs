@@ -57,3 +57,8 @@ pub use self::gate::Gate;
 pub use self::key::{MessageKey, MethodKey, Peer, PeerKind, UNKNOWN_FIELDS, field};
 pub use self::latency::Latency;
 pub use self::time::{Span, Time};
+
+/// The example of the README is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

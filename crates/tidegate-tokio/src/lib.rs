@@ -75,3 +75,8 @@ pub use self::driver::Driver;
 pub use self::gate_driver::GateDriver;
 pub use self::store::{InMemory, Store, Verdict};
 pub use self::ticket::{Call, Effect, Event, TicketGate};
+
+/// The example of the README is a test too.
+#[cfg(all(doctest, feature = "tower"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,11 +22,15 @@
 //!
 //! # What it adds to twilight's own `InMemoryQueue`
 //!
-//! - A shard that goes away while it waits, or before it reads its grant, costs no session start and nobody's time.
+//! - Each bucket has its own five seconds. There one timer serves all buckets, so that the first shard of a bucket that was
+//!   free for long may wait for it too.
+//! - A newer `GET /gateway/bot` is heard while the budget is gone. There the queue sleeps until the day's reset.
 //! - Never more starts in any rolling 24 h than [`Settings::rolling_limit`], whatever Discord's day has left: the loop that
 //!   resets a token is stopped half-way.
 //! - A shard that starts often is held back before it takes what is left from the others.
 //! - Starts can be kept over a restart of the process ([`IdentifyGate::with_store`]).
+//!
+//! (Read in twilight-gateway-queue 0.18.0. Both pass over a shard that went away while it waited.)
 //!
 //! # What twilight's trait cannot say
 //!
