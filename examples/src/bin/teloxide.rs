@@ -115,7 +115,7 @@ async fn main() -> Outcome {
     let bot = Bot::new(TELEGRAM_TOKEN).set_api_url(sandbox.url().parse()?);
 
     let policy = Arc::new(Policy::load("telegram", &[])?);
-    let driver = Driver::new(Governor::new(Arc::clone(&policy), false), Clock::new(SCALE), |_note| {});
+    let driver = Driver::new(Governor::new(Arc::clone(&policy), false), Clock::new(SCALE / 4.0), |_note| {});
     driver.spawn_timer();
     let way = Way(GovernorLayer::new(driver, Teloxide(Telegram::new(policy))).layer(Sender));
 
