@@ -29,7 +29,7 @@ async fn main() -> Outcome {
     let base = format!("{}/bot{TELEGRAM_TOKEN}", sandbox.url());
 
     let policy = Arc::new(Policy::load("telegram", &[])?);
-    let driver = Driver::new(Governor::new(Arc::clone(&policy), false), Clock::new(SCALE / 4.0), |_note| {});
+    let driver = Driver::new(Governor::new(Arc::clone(&policy), false), Clock::new(SCALE), |_note| {});
     driver.spawn_timer();
     let client = ServiceBuilder::new()
         .layer(GovernorLayer::new(Arc::clone(&driver), Telegram::new(policy)))

@@ -28,7 +28,7 @@ async fn main() -> Outcome {
     // In a tenth of the time the network's jitter is ten times as long: a bot needs no such margin.
     let spacing_margin = Span::from_secs(1);
     let settings = Settings { shards: SHARDS.into(), spacing_margin, ..Settings::default() };
-    let gate = IdentifyGate::new(settings, &starts, Clock::new(SCALE / 4.0));
+    let gate = IdentifyGate::new(settings, &starts, Clock::new(SCALE));
 
     // A shard that goes away while it waits: what twilight does when its connection breaks before its turn.
     gate.enqueue(0).await?;
