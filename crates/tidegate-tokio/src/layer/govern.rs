@@ -47,7 +47,8 @@ impl<S, C> Layer<S> for GovernorLayer<C> {
 
 /// A client whose requests are governed.
 ///
-/// Requests meet the governor in the order of [`Service::call`]. A future that is dropped while its request is held cancels
+/// Requests meet the governor in the order of [`Service::call`], and one that is released is taken for sent: poll its future
+/// without delay. A future that is dropped while its request is held cancels
 /// it: nothing is sent. Dropped later, the platform may have the request, and the governor counts it as sent.
 ///
 /// It is always ready: the inner service is asked when a request is released, not while it waits, so that a held request
