@@ -16,7 +16,8 @@
 //! # Units
 //!
 //! [`Time`] and [`Span`] are whole microseconds: a moment since a start of the caller's choosing, and a length. Arithmetic
-//! stops at their ends and never wraps. Sizes are bytes. Settings say their unit, range and source at each field.
+//! stops at their ends and never wraps. Sizes are bytes. Each `Settings` says what a field is for, and where a platform's own
+//! number comes from; the tables in `policies/` have a source beside each number.
 //!
 //! # Errors
 //!
