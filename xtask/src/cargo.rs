@@ -6,11 +6,13 @@ use std::process::Stdio;
 use anyhow::{Context, Result};
 
 use crate::install::TWILIGHT;
+use crate::library::EXAMPLES;
 use crate::tools::{Workspace, run};
 
 pub(crate) fn fmt(workspace: &Workspace) -> Result<()> {
     run(&mut workspace.cargo(&["fmt", "--all", "--", "--check"]))?;
-    run(&mut workspace.cargo(&["fmt", "--manifest-path", TWILIGHT, "--", "--check"]))
+    run(&mut workspace.cargo(&["fmt", "--manifest-path", TWILIGHT, "--", "--check"]))?;
+    run(&mut workspace.cargo(&["fmt", "--manifest-path", EXAMPLES, "--", "--check"]))
 }
 
 pub(crate) fn clippy(workspace: &Workspace) -> Result<()> {

@@ -7,6 +7,7 @@ mod docs;
 mod files;
 mod install;
 mod lanes;
+mod library;
 mod sizes;
 mod steps;
 mod tools;

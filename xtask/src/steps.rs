@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::tools::Workspace;
-use crate::{cargo, docs, install, sizes};
+use crate::{cargo, docs, install, library, sizes};
 
 /// What a step mostly does, and so what can run beside it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(crate) const STEPS: &[Step] = &[
     works("build", "the program that the client tests run", cargo::build),
     works("clippy", "clippy over the workspace, warnings are errors", cargo::clippy),
     works("test", "the Rust tests", cargo::test),
+    works("library", "the library crates: features, documentation, packages", library::check),
+    works("examples", "four Rust bots with the gates inside, against the sandbox", library::examples),
     waits("clients", "real client libraries through the built program", &["install", "build"], install::clients),
 ];
 

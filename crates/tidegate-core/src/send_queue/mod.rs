@@ -10,6 +10,40 @@
 //! What it keeps: in any rolling period at most `platform_limit` frames, of them at most `queued_limit` from the queue,
 //! and no subscription once `subscription_limit` of those stand; heartbeats never wait; the newest snapshot of each guild
 //! always leaves in the end; what went and whose effect was not seen goes again when the session is resumed.
+//!
+//! # Example
+//!
+//! A hundred commands leave at once; the next one when the first is a minute old, and never a heartbeat waits:
+//!
+//! ```
+//! use tidegate_core::send_queue::{Frame, Input, Output, SendQueue, Settings};
+//! use tidegate_core::{Gate, Time};
+//!
+//! // `S` is what a guild's subscriptions are written as; this bot has none.
+//! let mut queue = SendQueue::<()>::new(Settings::default());
+//! let mut sent = 0;
+//! for id in 0..101 {
+//!     // Opcode 4 joins a voice channel. `bytes` is the length of the whole frame.
+//!     queue.handle(Time::ZERO, Input::Command { id, op: 4, bytes: 90, guild: None });
+//!     while let Some(output) = queue.poll_output() {
+//!         assert_eq!(output, Output::Send(Frame::Command { id }));
+//!         sent += 1;
+//!     }
+//! }
+//! assert_eq!((sent, queue.waiting()), (100, 1));
+//!
+//! // A heartbeat is written without asking; the queue is told, so that it counts.
+//! queue.handle(Time::from_millis(41_250), Input::Direct { op: 1 });
+//! assert_eq!(queue.poll_output(), None);
+//!
+//! let (at, _reason) = queue.poll_timeout().expect("one waits");
+//! assert_eq!(at, Time::from_millis(60_000));
+//! queue.handle(at, SendQueue::<()>::tick());
+//! assert_eq!(queue.poll_output(), Some(Output::Send(Frame::Command { id: 100 })));
+//! ```
+//!
+//! One queue serves one shard over all its connections: tell it [`Input::Closed`], [`Input::Opened`] and [`Input::Ready`].
+//! Sizes are UTF-8 bytes. The numbers and their sources are in [`Settings`].
 
 mod commands;
 mod io;

@@ -13,7 +13,13 @@ pub enum OnBudgetGone {
     Stop,
 }
 
-/// How a shard behaves. Every number is a key under `discord.gateway.reconnect`.
+/// How a shard behaves. Every number is a key under `discord.gateway.reconnect` of the program's config.
+///
+/// Discord's own are HELLO's interval, op 9 and the close codes
+/// (<https://discord.com/developers/docs/events/gateway#connection-lifecycle>,
+/// <https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes>); the waits are
+/// chosen so that a day of nothing but failures stays far under the 1,000 session starts that reset a token. Of a pair of
+/// spans the first is the least, the second the most.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The shard's id, and of how many.

@@ -284,11 +284,12 @@ impl Layers {
             self.0.iter().filter_map(|(path, sourced)| Some((path.strip_prefix(&prefix)?, sourced.value.clone())));
         for (path, value) in cells {
             // What is printed as in force must be in force.
-            if let Some(least) = Policy::raised(name, path, &value) {
+            if let Some(least) = Policy::raised(name, path, &value::cell(&value)) {
                 return Err(self.wrong(&format!("{prefix}{path}"), &format!("{value} is under the least, {least}")));
             }
             changes.push((path.to_owned(), value));
         }
+        let changes: Vec<_> = changes.into_iter().map(|(path, value)| (path, value::cell(&value))).collect();
         let error = match Policy::load(name, &changes) {
             Ok(policy) => return Ok(policy),
             Err(error) => error,

@@ -1,0 +1,148 @@
+//! Any gate behind a lock and a timer, without tickets.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tidegate_core::{Gate, Time};
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+
+/// A sleeping timer looks again at least this often: a suspended machine's timers stand still while its clock does not.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// A gate that wants to be called at once, again and again, gets no more than this often.
+const LEAST_SLEEP: Duration = Duration::from_millis(1);
+
+/// Runs any gate: hands inputs in, has its outputs carried out, and calls it when its deadline has come.
+///
+/// [`Driver`](crate::Driver) is the one for a governor, where each caller waits for its own ticket. This one is for gates
+/// whose outputs concern no caller in particular: an identify queue, a send queue, a shard.
+///
+/// ```
+/// use tidegate_core::Gate as _;
+/// use tidegate_core::send_queue::{Frame, Input, Output, SendQueue, Settings};
+/// use tidegate_tokio::{Clock, GateDriver};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let (frames, mut socket) = tokio::sync::mpsc::unbounded_channel();
+/// let queue = SendQueue::<()>::new(Settings::default());
+/// let driver = GateDriver::new(queue, Clock::new(1.0), move |queue, _now| {
+///     while let Some(output) = queue.poll_output() {
+///         if let Output::Send(Frame::Command { id }) = output {
+///             let _ = frames.send(id);
+///         }
+///     }
+/// });
+/// driver.spawn_timer();
+///
+/// driver.tell(Input::Command { id: 7, op: 4, bytes: 90 });
+/// assert_eq!(socket.recv().await, Some(7));
+/// # }
+/// ```
+pub struct GateDriver<G: Gate> {
+    inner: Mutex<Inner<G>>,
+    clock: Clock,
+    /// Told when a deadline became earlier than what the timer sleeps for.
+    earlier: Arc<Notify>,
+}
+
+type CarryOut<G> = Box<dyn FnMut(&mut G, Time) + Send>;
+
+struct Inner<G> {
+    gate: G,
+    carry_out: CarryOut<G>,
+    /// What the timer sleeps for.
+    armed: Time,
+}
+
+impl<G: Gate> GateDriver<G> {
+    /// Takes a gate over. `carry_out` is called after every input, with the gate locked: it must drain
+    /// [`Gate::poll_output`] to `None` and must not wait. It may tell the gate more; what must be kept before outputs leave
+    /// (an identify queue's changes) it takes first.
+    ///
+    /// The timer runs once [`GateDriver::spawn_timer`] was called.
+    pub fn new(gate: G, clock: Clock, carry_out: impl FnMut(&mut G, Time) + Send + 'static) -> Arc<Self> {
+        let inner = Inner { gate, carry_out: Box::new(carry_out), armed: Time::NEVER };
+        Arc::new(Self { inner: Mutex::new(inner), clock, earlier: Arc::new(Notify::new()) })
+    }
+
+    /// The clock that the gate is told the time by.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Tells the gate something, and has carried out what it asks for when this returns.
+    pub fn tell(&self, input: G::Input) {
+        let mut inner = self.lock();
+        self.feed(&mut inner, input);
+        let next = inner.next();
+        if next < inner.armed {
+            inner.armed = next;
+            self.earlier.notify_one();
+        }
+    }
+
+    /// Looks at the gate.
+    pub fn with<T>(&self, look: impl FnOnce(&G) -> T) -> T {
+        look(&self.lock().gate)
+    }
+
+    /// Runs the timer on the current runtime until the driver is dropped.
+    pub fn spawn_timer(self: &Arc<Self>)
+    where
+        G: Send + 'static,
+    {
+        tokio::spawn(timer(Arc::downgrade(self), Arc::clone(&self.earlier)));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner<G>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn feed(&self, inner: &mut Inner<G>, input: G::Input) {
+        let now = self.clock.now();
+        inner.gate.handle(now, input);
+        (inner.carry_out)(&mut inner.gate, now);
+    }
+
+    /// Calls the gate if it is due; how long to sleep then.
+    fn turn(&self) -> Duration {
+        let mut inner = self.lock();
+        let mut least = Duration::ZERO;
+        if inner.next() <= self.clock.now() {
+            self.feed(&mut inner, G::tick());
+            least = LEAST_SLEEP;
+        }
+        inner.armed = inner.next();
+        self.clock.until(inner.armed).clamp(least, LOOK_AGAIN)
+    }
+}
+
+impl<G: Gate> Inner<G> {
+    fn next(&self) -> Time {
+        self.gate.poll_timeout().map_or(Time::NEVER, |(at, _)| at)
+    }
+}
+
+impl<G: Gate> Drop for GateDriver<G> {
+    fn drop(&mut self) {
+        self.earlier.notify_one();
+    }
+}
+
+impl<G: Gate> fmt::Debug for GateDriver<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GateDriver").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+async fn timer<G: Gate>(driver: Weak<GateDriver<G>>, earlier: Arc<Notify>) {
+    while let Some(sleep) = driver.upgrade().map(|driver| driver.turn()) {
+        tokio::select! {
+            () = earlier.notified() => {}
+            () = tokio::time::sleep(sleep) => {}
+        }
+    }
+}
