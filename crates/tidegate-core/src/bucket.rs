@@ -26,6 +26,11 @@ impl Rate {
         let common = gcd(units, period);
         Self { units: units / common, period_micros: period / common, burst: burst.max(1) }
     }
+
+    /// How long one more takes.
+    pub(crate) fn interval(self) -> Span {
+        Span::from_micros(self.period_micros.div_ceil(self.units))
+    }
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -82,7 +82,7 @@ impl State {
         let chrome = write.class.is_chrome() && rules.plan(write.origin).merges;
         let reason = if chrome && self.final_near(id) {
             DropReason::Order
-        } else if let Some(spacing) = cell.spacing {
+        } else if let Some(spacing) = cell.spacing.filter(|_| cell.dry == Dry::Drop) {
             let extra = self.peers.get(write.peer).and_then(|peer| peer.extra.as_ref());
             match extra.and_then(|extra| extra.spaced) {
                 Some(last) if last + spacing > self.now => DropReason::Spacing,
@@ -103,6 +103,7 @@ impl State {
         let mut purse = self.purse(id);
         let at_once = purse.is_alone()
             && purse.is_clear()
+            && !plan.spaces
             && plan.next_of(purse.write).is_none()
             && plan.spread_of(purse.write).is_none();
         if !at_once || !purse.affords(plan.buckets_of(purse.write)) {
@@ -164,12 +165,15 @@ impl State {
     fn hold(&mut self, rules: &Rules, id: u32, taken: &Taken) -> bool {
         let (peer, older) = (self.writes[id].peer, &taken.older);
         let why = self.last_wait.filter(|(other, _)| *other == id).map_or(DropReason::Order, |(_, why)| why);
-        if self.cell(rules, id).dry == Dry::Drop && self.may_drop(rules, id) {
-            self.unline(id);
-            self.unshadow(taken);
-            self.drop_write(rules, id, why);
-            self.enqueue(peer);
-            return false;
+        if self.cell(rules, id).dry == Dry::Drop {
+            if self.may_drop(rules, id) {
+                self.unline(id);
+                self.unshadow(taken);
+                self.drop_write(rules, id, why);
+                self.enqueue(peer);
+                return false;
+            }
+            self.writes[id].paced_until = self.writes[id].deadline();
         }
         if self.peers[peer].held() - older.len() > HELD_PER_PEER_MAX as usize || self.held - older.len() > HELD_MAX {
             let at = self.forecast(rules, peer).into_iter().find(|(other, _)| *other == id).map(|(_, at)| at);

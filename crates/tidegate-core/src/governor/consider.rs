@@ -138,7 +138,8 @@ impl State {
 
     /// A preview that may yet be restated: it holds nobody back.
     pub(super) fn unsettled(&self, rules: &Rules, write: &WriteState) -> bool {
-        let settled = write.named_final() || write.settles_at.is_some_and(|at| at <= self.now);
+        let by_quiet = write.settles_at.is_some_and(|at| at <= self.now);
+        let settled = write.named_final() || by_quiet || write.paced_until <= self.now;
         !settled && rules.plan(write.row).spread_of(write).is_some()
     }
 

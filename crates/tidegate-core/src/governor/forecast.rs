@@ -71,6 +71,9 @@ impl State {
             if let Spread::Kept(until) = self.spread(rules, id) {
                 at = at.max(until);
             }
+            if let Some(until) = self.purse(id).spaced(rules) {
+                at = at.max(until);
+            }
             if let Stage::Booked { due, .. } = self.writes[id].stage {
                 at = at.max(due);
             }
@@ -179,6 +182,7 @@ impl State {
             }
             _ => self.earliest(id, bucket),
         };
+        let free = if bucket.ours { free.min(self.writes[id].paced_until.max(at)) } else { free };
         free.max(deferred)
     }
 

@@ -5,7 +5,7 @@ use super::io::{Class, Write};
 use super::plan::Reach;
 use super::state::State;
 use super::write::{NONE, Paced, Stage, WriteState};
-use crate::policy::{MaxHold, PastHold, Row};
+use crate::policy::{Cell, Dry, MaxHold, PastHold, Row};
 use crate::time::{Span, Time};
 
 /// No client may ask to be held for longer.
@@ -55,6 +55,7 @@ impl State {
             older: NONE,
             newer: NONE,
             settles_at: None,
+            paced_until: paced_until(row.cell(class), self.now + limit, past),
             staged: false,
             shadowed: false,
             waited: false,
@@ -72,6 +73,12 @@ impl State {
         self.tickets.add(ticket, id);
         id
     }
+}
+
+/// The end of the hold, where the write then would not be let go otherwise. What is dropped when it is dry or late is
+/// not told that it has gone.
+fn paced_until(cell: &Cell, deadline: Time, past: PastHold) -> Time {
+    if cell.dry == Dry::Drop || past == PastHold::Drop { Time::NEVER } else { deadline }
 }
 
 /// How long a write may be held, and what happens then.

@@ -53,6 +53,8 @@ pub(super) struct Extra {
     pub(super) method_cooldowns: Vec<(MethodKey, Cooldown)>,
     /// Releases of the last edits, the latest last.
     pub(super) edits: Vec<Time>,
+    /// Units in the window of the spread as the last edit left, itself included.
+    pub(super) units: u32,
     /// Releases of settled edits that the spread would have kept back.
     pub(super) quiet: Vec<Time>,
     /// Releases without a token by a row's `pass_limit`.
@@ -230,6 +232,7 @@ impl PeerState {
             cooldown,
             method_cooldowns,
             edits,
+            units,
             quiet,
             passes,
             finals,
@@ -259,6 +262,9 @@ impl PeerState {
                 Some((_, mine)) => *mine = mine.later(cooldown),
                 None => extra.method_cooldowns.push((method, cooldown)),
             }
+        }
+        if edits.last() > extra.edits.last() {
+            extra.units = units;
         }
         for (mine, theirs) in [(&mut extra.edits, edits), (&mut extra.quiet, quiet), (&mut extra.passes, passes)] {
             mine.extend(theirs);

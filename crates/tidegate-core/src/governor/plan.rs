@@ -8,6 +8,7 @@ use super::store::{Bucket, Places, Store};
 use super::write::{Paced, WriteState};
 use crate::key::PeerKind;
 use crate::policy::{Applies, BucketId, BucketScope, Marks, Policy, Row, RowId};
+use crate::time::Span;
 use crate::window::Limit;
 
 /// A policy and what follows from it.
@@ -19,6 +20,8 @@ pub(super) struct Rules {
     pub(super) bots: usize,
     /// Whether any row or bucket asks for topics.
     pub(super) forums: bool,
+    /// Whether any row spreads its edits.
+    pub(super) spreads: bool,
     /// Whether the platform's answers teach anything.
     pub(super) learns: bool,
 }
@@ -49,6 +52,8 @@ pub(super) struct Plan {
     pub(super) remembers: bool,
     /// For each reach the peer's window that its previews are spread over.
     spread: [Option<(usize, Limit)>; 4],
+    /// The longest that a token bucket of the peer takes for one more.
+    pub(super) refill: Span,
 }
 
 /// Which kind of peer a write goes to, as far as buckets ask.
@@ -119,7 +124,8 @@ impl Rules {
             policy.rows.iter().any(|row| row.applies == Some(Applies::Forum) || row.marks_forum != Marks::Never)
                 || policy.buckets.iter().any(|bucket| bucket.applies == Applies::Forum);
         let learns = policy.buckets.iter().any(|bucket| bucket.scope == BucketScope::Route);
-        Self { policy, buckets, rows, bots: places.bots, forums, learns }
+        let spreads = policy.rows.iter().any(|row| row.spread.is_some());
+        Self { policy, buckets, rows, bots: places.bots, forums, spreads, learns }
     }
 
     /// The buckets that a write takes from.
@@ -170,6 +176,7 @@ impl Plan {
             spaces: row.cells.iter().any(|cell| cell.spacing.is_some()),
             remembers: row.spread.is_some()
                 || row.cells.iter().any(|cell| cell.pass_limit.is_some() || cell.spacing.is_some()),
+            refill: mine.clone().filter_map(Bucket::refill).max().unwrap_or(Span::ZERO),
             spread: REACHES.map(|reach| spread.filter(|(bucket, _)| bucket.counts(reach)).map(|(_, window)| window)),
         }
     }

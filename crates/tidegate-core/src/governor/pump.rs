@@ -82,6 +82,9 @@ impl State {
     pub(super) fn pump(&mut self, rules: &Rules, peer: u32, turn: Option<usize>) -> Turn {
         let mut look = Look { waiting: Waiting::default(), wake: Time::NEVER, turn: Turn::Unneeded, bots: [None; 8] };
         let (mut at, mut overdue) = (0, false);
+        if rules.spreads {
+            self.stagger(rules, peer);
+        }
         while let Some(&id) = self.peers.get(peer).and_then(|state| state.line.get(at)) {
             if self.writes[id].shadowed {
                 at += 1;
@@ -119,6 +122,26 @@ impl State {
         }
         self.wake_at(peer, look.wake);
         look.turn
+    }
+
+    /// Of edits that only our pacing keeps back, each goes while there is time for those behind it: at the end of a hold
+    /// that several share, the peer's bucket would not have enough for all.
+    fn stagger(&mut self, rules: &Rules, peer: u32) {
+        let line = self.peers.get(peer).map_or(&[][..], |peer| &peer.line);
+        let mut next = Time::NEVER;
+        for id in line.iter().rev() {
+            let write = &mut self.writes[*id];
+            let plan = rules.plan(write.row);
+            if write.paced_until < Time::NEVER
+                && write.is_held()
+                && !write.shadowed
+                && plan.spread_of(write).is_some()
+                && !write.named_final()
+            {
+                write.paced_until = write.deadline().min(next);
+                next = write.paced_until.before(plan.refill);
+            }
+        }
     }
 
     /// Looks at one place in a line; whether it stays there.
@@ -252,9 +275,11 @@ impl State {
             return;
         }
         let Some(peer) = self.peers.get_mut(write.peer) else { return };
+        let units = spread.map_or(0, |(slot, _)| peer.window_mut(slot).count(now.into()));
         let extra = peer.extra();
         let mut until = now;
         if let Some((_, limit)) = spread {
+            extra.units = u32::try_from(units).unwrap_or(u32::MAX);
             push_last(&mut extra.edits, now, policy.spread_burst.max(1));
             if go.quiet {
                 push_last(&mut extra.quiet, now, policy.settle_reserve.max(1));

@@ -226,6 +226,7 @@ impl Purse<'_> {
             Kept::Route(peer, method) => peer.learned(method).earliest(now),
             Kept::Nothing => now,
         };
+        let at = if bucket.ours { at.min(self.write.paced_until.max(now)) } else { at };
         if self.deferrals.is_empty() {
             return at;
         }

@@ -15,6 +15,8 @@ pub(super) struct Bucket {
     bit: u32,
     applies: Applies,
     by_items: bool,
+    /// It is our own pacing, not the platform's limit: past the end of a hold it keeps nothing back.
+    pub(super) ours: bool,
     pub(super) pass_after: Option<Span>,
     pub(super) pass_spacing: Span,
 }
@@ -57,6 +59,7 @@ impl Bucket {
             bit: 1 << id.0,
             applies: def.applies,
             by_items: def.by_items,
+            ours: matches!(def.shape, Shape::Spacing { .. }),
             pass_after: def.pass_after,
             pass_spacing: def.pass_spacing,
         }
@@ -80,6 +83,14 @@ impl Bucket {
         match self.applies {
             Applies::All if self.bot().is_some() => true,
             applies => reach.is_in(applies),
+        }
+    }
+
+    /// How long one more takes, where it is a token bucket of the peer.
+    pub(super) fn refill(&self) -> Option<Span> {
+        match self.store {
+            Store::PeerToken(_, rate) => Some(rate.interval()),
+            _ => None,
         }
     }
 

@@ -3,10 +3,11 @@
 
 use super::consider::{Go, How, Spread, Verdict, Wait};
 use super::io::DropReason;
+use super::peer::Extra;
 use super::plan::Rules;
 use super::purse::{Purse, limit_for};
 use super::store::{Bucket, Store};
-use crate::policy::{Cell, Dry, PastHold};
+use crate::policy::{Cell, Dry, PastHold, Policy};
 use crate::time::Time;
 use crate::window::Limit;
 
@@ -21,6 +22,9 @@ impl Purse<'_> {
                 return Verdict::Wait(Wait { why: DropReason::Spread, wake, holds_back: false, bot: None });
             }
         };
+        if let Some(at) = self.spaced(rules) {
+            return Wait::behind(DropReason::Spacing, at);
+        }
         let (now, mine) = (self.now, rules.buckets_of(self.write));
         let (mut peers_at, mut bots_at, mut bot) = (now, now, None);
         for bucket in mine {
@@ -128,48 +132,79 @@ impl Purse<'_> {
         passes < limit as usize
     }
 
+    /// Until when the spacing of its cell keeps a write back that is not dropped for it.
+    #[inline(always)]
+    pub(super) fn spaced(&self, rules: &Rules) -> Option<Time> {
+        if rules.plan(self.write.row).spaces { self.spaced_until(rules) } else { None }
+    }
+
+    #[inline(never)]
+    fn spaced_until(&self, rules: &Rules) -> Option<Time> {
+        let spacing = rules.row(self.write.row).cell(self.write.class).spacing?;
+        let last = self.peer.as_ref()?.extra.as_ref()?.spaced?;
+        Some((last + spacing).min(self.write.paced_until)).filter(|at| *at > self.now)
+    }
+
     /// What the spread of its row says to an edit.
     #[inline(always)]
     pub(super) fn spread(&mut self, rules: &Rules) -> Spread {
         match rules.plan(self.write.row).spread_of(self.write) {
-            Some((slot, limit)) => self.spread_over(rules, slot, limit),
+            Some((slot, limit)) => self.spread_over(&rules.policy, slot, limit),
             None => Spread::Free,
         }
     }
 
     #[inline(never)]
-    fn spread_over(&mut self, rules: &Rules, slot: usize, limit: Limit) -> Spread {
-        let (policy, now, write) = (&rules.policy, self.now, &self.write);
+    fn spread_over(&mut self, policy: &Policy, slot: usize, limit: Limit) -> Spread {
+        let (now, write) = (self.now, &self.write);
         let Some(peer) = &mut self.peer else { return Spread::Free };
-        let previews = limit.units.saturating_sub(policy.settle_reserve).max(1);
-        let thinned = limit.with(previews);
-        let mut at = peer.window_mut(slot).earliest(self.tick, thinned, 1);
-        let gap = limit.period.split(u64::from(previews.saturating_sub(policy.spread_burst).max(1)));
+        let previews = previews(policy, limit);
+        let mut at = peer.window_mut(slot).earliest(self.tick, limit.with(previews), 1);
         let mut quiets = Time::ZERO;
         if let Some(extra) = &peer.extra {
-            let burst = policy.spread_burst as usize;
-            if let Some(last) = extra.edits.last() {
-                let first_of_burst = extra.edits.len().checked_sub(burst.max(1)).map(|at| extra.edits[at]);
-                let frees = if burst == 0 { Time::NEVER } else { first_of_burst.map_or(now, |at| at + limit.period) };
-                at = at.max(frees.min(*last + gap));
-            }
-            let most = policy.settle_reserve as usize;
-            let standing = extra.quiet.iter().filter(|at| **at + limit.period > now).count();
-            if standing >= most {
-                quiets = extra.quiet.get(extra.quiet.len() - most.max(1)).map_or(Time::NEVER, |at| *at + limit.period);
-            }
+            at = at.max(extra.gap_ends(policy, limit));
+            quiets = extra.quiets(policy, limit, now);
         }
-        if at <= now {
+        // Not by quiet, so it uses up none of the quiet ones' turns.
+        if at <= now || write.named_final() || write.paced_until <= now {
             return Spread::Free;
         }
-        if write.named_final() {
-            // Not by quiet, so it uses up none of the quiet ones' turns.
-            return Spread::Free;
-        }
+        let at = at.min(write.paced_until);
         match write.settles_at.map(|settles| settles.max(quiets)) {
             Some(settled) if settled <= now => Spread::Quiet,
             Some(settled) => Spread::Kept(at.min(settled)),
             None => Spread::Kept(at),
         }
+    }
+}
+
+/// Units of the window that previews may use.
+fn previews(policy: &Policy, limit: Limit) -> u32 {
+    limit.units.saturating_sub(policy.settle_reserve).max(1)
+}
+
+impl Extra {
+    /// When the next preview may go, as far as the peer's last edits say: the first of a window come at once, those after
+    /// them the farther apart the fuller the window is. The gap grows with the units, so the last preview that has room
+    /// comes about when the first unit leaves.
+    fn gap_ends(&self, policy: &Policy, limit: Limit) -> Time {
+        let Some(last) = self.edits.last() else { return Time::ZERO };
+        let previews = u64::from(previews(policy, limit));
+        let gap = limit.period.times(2 * u64::from(self.units)).split(previews * previews);
+        let burst = policy.spread_burst as usize;
+        let first_of_burst = self.edits.len().checked_sub(burst.max(1)).map(|at| self.edits[at]);
+        let frees = if burst == 0 { Time::NEVER } else { first_of_burst.map_or(Time::ZERO, |at| at + limit.period) };
+        frees.min(*last + gap)
+    }
+
+    /// When one more may go because it is quiet.
+    fn quiets(&self, policy: &Policy, limit: Limit, now: Time) -> Time {
+        let most = policy.settle_reserve as usize;
+        let standing = self.quiet.iter().filter(|at| **at + limit.period > now).count();
+        if standing < most {
+            return Time::ZERO;
+        }
+        let first = self.quiet.len().checked_sub(most.max(1)).and_then(|at| self.quiet.get(at));
+        first.map_or(Time::NEVER, |at| *at + limit.period)
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct WriteState {
     pub(super) newer: u32,
     /// From then on it is settled, unless a newer one comes.
     pub(super) settles_at: Option<Time>,
+    /// Our own pacing (spread, spacing) keeps it back no longer than this: it never makes a hold run out.
+    pub(super) paced_until: Time,
     /// It has taken its own row's buckets and waits in the next row's line.
     pub(super) staged: bool,
     /// A newer edit is being decided in its place.

@@ -4,21 +4,125 @@ use expect_test::expect;
 
 use crate::timeline::{check, check_moments, run};
 
+/// Three at once; then the gap grows by 533.3 ms with each unit of the window, as it was when the last edit left.
 #[test]
 fn previews_of_a_group_are_spread_after_three() {
     check(
         "telegram instant until=60000",
         "0 write 1-3 editMessageText -5 message=1 class=preview
-         4999 write 4 editMessageText -5 message=1 class=preview
-         5000 write 5 editMessageText -5 message=1 class=preview
-         9999 write 6 editMessageText -5 message=2 class=status
-         10000 write 7 editMessageText -5 message=2 class=status",
+         1599 write 4 editMessageText -5 message=1 class=preview
+         1600 write 5 editMessageText -5 message=1 class=preview
+         3733 write 6 editMessageText -5 message=2 class=status
+         3734 write 7 editMessageText -5 message=2 class=status
+         6400 write 8 editMessageText -5 message=2 class=status
+         6401 write 9 editMessageText -5 message=2 class=status",
         &expect![[r#"
             0 send 1-3 admitted
-            4999 drop 4 spread
-            5000 send 5 admitted
-            9999 drop 6 spread
-            10000 send 7 admitted
+            1599 drop 4 spread
+            1600 send 5 admitted
+            3733 drop 6 spread
+            3734 send 7 admitted
+            6400 drop 8 spread
+            6401 send 9 admitted
+        "#]],
+    );
+}
+
+/// Sends fill the window too, so they widen the gap.
+#[test]
+fn the_gap_is_that_of_all_units_in_the_window() {
+    check(
+        "telegram instant until=60000",
+        "0 write 1-3 sendMessage -5
+         3000 write 4-6 editMessageText -5 message=$
+         4000 write 7 editMessageText -5 message=1",
+        &expect![[r#"
+            0 send 1-3 admitted
+            3000 send 4-6 admitted
+            6200 send 7 held 2200
+        "#]],
+    );
+}
+
+/// What is ours never refuses: it keeps a write back to the end of its hold, and no longer.
+#[test]
+fn an_edit_that_only_the_spread_keeps_back_goes_as_its_hold_ends() {
+    check(
+        "telegram instant until=60000",
+        "0 write 1-3 sendMessage -5
+         3000 write 4-6 editMessageText -5 message=$
+         4000 write 7 editMessageText -5 message=1 hold=0
+         5000 write 8 editMessageText -5 message=1 hold=1000",
+        &expect![[r#"
+            0 send 1-3 admitted
+            3000 send 4-6 admitted
+            4000 send 7 admitted
+            6000 send 8 held 1000
+        "#]],
+    );
+}
+
+/// At the end of a hold that several share the bucket would have three tokens: the first go while there is time.
+#[test]
+fn of_several_that_only_the_spread_keeps_back_none_is_refused() {
+    check(
+        "telegram instant until=60000",
+        "0 write 1-13 editMessageText -5 message=$ hold=10000",
+        &expect![[r#"
+            0 send 1-3 admitted
+            1000 send 4 held 1000
+            2000 send 5 held 2000
+            3000 send 6 held 3000
+            4000 send 7 held 4000
+            5000 send 8 held 5000
+            6000 send 9 held 6000
+            7000 send 10 held 7000
+            8000 send 11 held 8000
+            9000 send 12 held 9000
+            10000 send 13 held 10000
+        "#]],
+    );
+}
+
+/// A full window is no pacing of ours: the refusal tells when it has room.
+#[test]
+fn an_edit_that_the_window_keeps_back_is_told_when_it_has_room() {
+    check(
+        "telegram instant until=20000 buckets.chat_second.burst=20",
+        "0 write 1-18 sendMessage -5
+         10 write 19 editMessageText -5 message=1 hold=4000",
+        &expect![[r#"
+            0 send 1-18 admitted
+            10 refuse 19 max_hold 59990
+        "#]],
+    );
+}
+
+/// A user's spacing of a cell that holds is pacing too. One that drops drops.
+#[test]
+fn a_spacing_keeps_back_no_longer_than_to_the_end_of_a_hold() {
+    check(
+        "telegram instant until=20000 surface.send.any.spacing=5s",
+        "0 write 1-2 sendMessage 77
+         0 write 3 sendMessage 78
+         10 write 4 sendMessage 78 hold=2000",
+        &expect![[r#"
+            0 send 1 admitted
+            0 send 3 admitted
+            2010 send 4 held 2000
+            5000 send 2 held 5000
+        "#]],
+    );
+    check(
+        "telegram instant until=20000 surface.send.buckets=[\"ours\"] buckets.ours.scope=peer buckets.ours.spacing=5s",
+        "0 write 1-2 sendMessage 77
+         0 write 3 sendMessage 78
+         10 write 4 sendMessage 78 hold=2000",
+        &expect![[r#"
+            0 send 1 admitted
+            0 send 3 admitted
+            2010 send 4 held 2000
+            5000 send 2 held 5000
         "#]],
     );
 }
@@ -64,27 +168,31 @@ fn three_units_of_a_groups_minute_are_kept_for_settled_edits() {
     );
 }
 
-/// 3 in the burst; the newest of the others 5 s after the last edit, and the end 600 ms after it was asked for.
+/// 4 quickly; the newest of the others 2.1 s after the last edit, and the end 600 ms after it was asked for.
 #[test]
 fn an_edit_that_is_not_named_final_settles_by_quiet() {
     check(
         "telegram instant until=60000",
         "0 write 1-3 editMessageText -5 message=1
-         2000 write 4 editMessageText -5 message=1
-         2500 write 5 editMessageText -5 message=1",
+         1600 write 4 editMessageText -5 message=1
+         2300 write 5 editMessageText -5 message=1
+         2600 write 6 editMessageText -5 message=1",
         &expect![[r#"
             0 send 1-3 admitted
-            2500 superseded 4 by 5
-            3100 send 5 held 600
+            1600 send 4 admitted
+            2600 superseded 5 by 6
+            3200 send 6 held 600
         "#]],
     );
     check(
         "telegram instant until=60000",
         "0 write 1-3 editMessageText -5 message=1
-         2000 write 4 editMessageText -5 message=1",
+         1600 write 4 editMessageText -5 message=1
+         2300 write 5 editMessageText -5 message=1",
         &expect![[r#"
             0 send 1-3 admitted
-            5000 send 4 held 3000
+            1600 send 4 admitted
+            3734 send 5 held 1434
         "#]],
     );
 }

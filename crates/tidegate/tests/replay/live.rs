@@ -71,9 +71,35 @@ pub(crate) struct Stream {
     pub(crate) awaits: bool,
     /// Whether the last edit is named final.
     pub(crate) named: bool,
+    /// So many of its writes, the first ones, are sends.
+    pub(crate) sends: u64,
+    /// How long its client lets a write be held, where it says so. Refused, it comes back as told.
+    pub(crate) hold_ms: Option<u64>,
 }
 
-/// One edit's way.
+impl Stream {
+    /// Edits of one message, which are not awaited.
+    pub(crate) fn new(message: u64, edits: u64, gap: fn(u64) -> u64) -> Self {
+        Self { message, start: 500, edits, gap, awaits: false, named: false, sends: 0, hold_ms: None }
+    }
+
+    fn write(&self, ticket: u64, number: u64) -> Value {
+        let method = if number <= self.sends { "sendMessage" } else { "editMessageText" };
+        let mut write = json!({ "ticket": ticket, "method": method, "peer": "-5" });
+        if number > self.sends {
+            write["message"] = self.message.to_string().into();
+        }
+        if self.named && number == self.edits {
+            write["class"] = "final".into();
+        }
+        if let Some(hold_ms) = self.hold_ms {
+            write["max_hold_ms"] = hold_ms.into();
+        }
+        json!({ "write": write })
+    }
+}
+
+/// One edit's way. One that was refused comes back under another ticket.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     pub(crate) ticket: u64,
@@ -91,6 +117,8 @@ pub(crate) struct Seen {
     pub(crate) sent: Vec<(u64, u64)>,
     /// The tickets that left themselves.
     pub(crate) tickets: Vec<u64>,
+    /// How often a client was told to come back.
+    pub(crate) refused: usize,
 }
 
 impl Seen {
@@ -120,7 +148,8 @@ struct Place {
 /// Runs streams in one group, after one first send.
 pub(crate) fn streams(settings: &str, streams: &[Stream]) -> Seen {
     let mut live = Live::start(settings);
-    let mut seen = Seen { edits: Vec::new(), sent: Vec::new(), tickets: Vec::new() };
+    let mut seen = Seen { edits: Vec::new(), sent: Vec::new(), tickets: Vec::new(), refused: 0 };
+    let mut back: Vec<(u64, u64)> = Vec::new();
     let mut answers: Vec<(u64, u64)> = Vec::new();
     let mut newer: BTreeMap<u64, u64> = BTreeMap::new();
     let mut places: Vec<Place> =
@@ -134,6 +163,11 @@ pub(crate) fn streams(settings: &str, streams: &[Stream]) -> Seen {
             live.tell(now, &json!({ "done": { "ticket": ticket, "result": "ok" } }));
             free(streams, &mut places, ticket, now);
         }
+        for (_, refused) in back.extract_if(.., |(due, _)| *due <= now) {
+            ticket += 1;
+            come_back(&mut live, &mut seen, streams, &mut places, (now, refused, ticket));
+            quiet_since = now;
+        }
         for (stream, place) in streams.iter().zip(&mut places) {
             if place.next.is_none_or(|next| next > now) {
                 continue;
@@ -141,7 +175,7 @@ pub(crate) fn streams(settings: &str, streams: &[Stream]) -> Seen {
             ticket += 1;
             place.written += 1;
             let last = place.written == stream.edits;
-            live.tell(now, &write(ticket, stream.message, last && stream.named));
+            live.tell(now, &stream.write(ticket, place.written));
             seen.edits.push(Edit { ticket, message: stream.message, asked: now, out: None });
             place.waits_for = stream.awaits.then_some(ticket);
             place.next = (!last && !stream.awaits).then(|| now + (stream.gap)(place.written));
@@ -155,7 +189,12 @@ pub(crate) fn streams(settings: &str, streams: &[Stream]) -> Seen {
                     answers.push(((out.at + ANSWER).next_multiple_of(STEP), out.ticket));
                 }
                 "superseded" => drop(newer.insert(out.ticket, out.value["by"].as_u64().unwrap())),
-                "drop" | "refuse" => free(streams, &mut places, out.ticket, now),
+                "refuse" => {
+                    seen.refused += 1;
+                    let told_s = out.value["retry_after_ms"].as_u64().unwrap().div_ceil(1_000);
+                    back.push((now + told_s * 1_000, out.ticket));
+                }
+                "drop" => free(streams, &mut places, out.ticket, now),
                 other => panic!("{other}"),
             }
         }
@@ -166,13 +205,21 @@ pub(crate) fn streams(settings: &str, streams: &[Stream]) -> Seen {
     seen
 }
 
-fn write(ticket: u64, message: u64, named: bool) -> Value {
-    let mut write =
-        json!({ "ticket": ticket, "method": "editMessageText", "peer": "-5", "message": message.to_string() });
-    if named {
-        write["class"] = "final".into();
+/// A client comes back as told, where it has nothing newer to say of that message.
+fn come_back(live: &mut Live, seen: &mut Seen, streams: &[Stream], places: &mut [Place], at: (u64, u64, u64)) {
+    let (now, refused, ticket) = at;
+    let Some(place) = seen.edits.iter().position(|edit| edit.ticket == refused) else { return };
+    let message = seen.edits[place].message;
+    let number = seen.edits[..=place].iter().filter(|edit| edit.message == message).count() as u64;
+    let Some(stream) = streams.iter().position(|stream| stream.message == message) else { return };
+    if places[stream].written > number {
+        return;
     }
-    json!({ "write": write })
+    live.tell(now, &streams[stream].write(ticket, number));
+    seen.edits[place].ticket = ticket;
+    if places[stream].waits_for == Some(refused) {
+        places[stream].waits_for = Some(ticket);
+    }
 }
 
 /// The client that waited for this ticket goes on.
