@@ -69,8 +69,7 @@ impl State {
         if go.how != How::Token {
             return false;
         }
-        self.charge(rules, id, true);
-        self.writes[id].paced = Paced::Bypass;
+        self.writes[id].paced = Paced::Uncounted;
         self.release(rules, id, go);
         true
     }

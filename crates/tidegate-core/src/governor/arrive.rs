@@ -106,8 +106,15 @@ impl State {
             InCooldown::Pass => None,
             InCooldown::Drop => Some(Way::Dropped),
             InCooldown::Hold | InCooldown::Merge => {
-                let paced = rules.policy.enabled && row.applies.is_none_or(|applies| reach.is_in(applies));
-                Some(Way::Under(if paced { Paced::Fully } else { Paced::Free }))
+                // No group goes past the bucket that all of them share, because it came in a cooldown.
+                let paced = match row.applies {
+                    _ if !rules.policy.enabled => Paced::Free,
+                    Some(applies) if reach.is_in(applies) => Paced::Fully,
+                    None => Paced::Fully,
+                    Some(_) if row.unmarked.is_some() && reach.is_group() => Paced::Unmarked,
+                    Some(_) => Paced::Free,
+                };
+                Some(Way::Under(paced))
             }
         }
     }

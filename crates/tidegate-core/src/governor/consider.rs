@@ -3,7 +3,7 @@
 use super::io::DropReason;
 use super::plan::Rules;
 use super::state::State;
-use super::write::{NONE, WriteState};
+use super::write::{NONE, Paced, WriteState};
 use crate::cooldown::Cooling;
 use crate::policy::{Cell, InCooldown};
 use crate::time::{Span, Time};
@@ -123,12 +123,13 @@ impl State {
             let wait = Wait { why: DropReason::Order, wake: write.retry_at, holds_back: false, bot: None };
             return Some(Verdict::Wait(wait));
         }
-        let ordered = rules.plan(write.row).ordered;
+        // A chat that the row does not pace is left alone.
+        let ordered = rules.plan(write.row).ordered && write.paced == Paced::Fully;
         let mut at = self.peers.get(write.peer).filter(|_| ordered).map_or(NONE, |peer| peer.flying);
         while at != NONE {
             let other = &self.writes[at];
             let lost = other.flying_since().unwrap_or(self.now) + UNANSWERED;
-            if rules.plan(other.row).ordered && lost > self.now {
+            if rules.plan(other.row).ordered && other.paced == Paced::Fully && lost > self.now {
                 return Some(Wait::behind(DropReason::Order, lost));
             }
             at = other.next;

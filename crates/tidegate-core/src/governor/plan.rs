@@ -186,7 +186,7 @@ impl Plan {
     pub(super) fn buckets_of(&self, write: &WriteState) -> &[Bucket] {
         match write.paced {
             Paced::Fully => &self.takes[write.reach as usize],
-            Paced::Unmarked => &self.unmarked,
+            Paced::Unmarked | Paced::Uncounted => &self.unmarked,
             Paced::Free | Paced::Bypass => &[],
         }
     }
@@ -213,8 +213,8 @@ impl Plan {
     }
 }
 
-/// A write waits behind held ones of its own surface, of another ordered row where both are, and behind those that take
-/// from a bucket of the peer that it takes from too.
+/// A write waits behind held ones of its own surface, of another ordered row where both are (unless the table keeps its
+/// lines apart), and behind those that take from a bucket of the peer that it takes from too.
 fn conflicts(policy: &Policy, row: &Row) -> u32 {
     let of_peer = |row: &Row| -> Vec<BucketId> {
         row.buckets.iter().copied().filter(|id| policy.bucket(*id).scope == BucketScope::Peer).collect()
@@ -222,7 +222,7 @@ fn conflicts(policy: &Policy, row: &Row) -> u32 {
     let own = of_peer(row);
     mask(policy.rows.iter().map(|other| {
         (other.name == row.name && !row.by_route(policy))
-            || (other.ordered && row.ordered)
+            || (other.ordered && row.ordered && !policy.lines_apart)
             || of_peer(other).iter().any(|bucket| own.contains(bucket))
     }))
 }

@@ -92,7 +92,7 @@ impl State {
             }
             if self.look_at(rules, id, turn, &mut look) {
                 at += 1;
-                if self.writes[id].is_held() && self.writes[id].past == PastHold::Refuse {
+                if self.writes[id].is_held() && self.writes[id].past != PastHold::Admit {
                     let deadline = self.writes[id].deadline();
                     if deadline <= self.now {
                         overdue = true;

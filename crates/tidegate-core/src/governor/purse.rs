@@ -11,7 +11,7 @@ use super::plan::{Plan, Rules};
 use super::rings::Bot;
 use super::store::{Bucket, By, Store};
 use super::tally::Tally;
-use super::write::{NONE, Paced, Stage, WriteState};
+use super::write::{NONE, Stage, WriteState};
 use crate::bucket::{Rate, Token};
 use crate::cooldown::Cooldown;
 use crate::governor::Class;
@@ -144,7 +144,7 @@ impl Purse<'_> {
         let (outcome, what) = match how {
             How::Passed => (Outcome::Passed, Counted::Passed),
             How::FailedOpen => (Outcome::FailedOpen, Counted::FailedOpen),
-            How::Token if write.paced == Paced::Bypass => (Outcome::Bypass, Counted::Admitted),
+            How::Token if !write.counted() && !write.waited => (Outcome::Bypass, Counted::Admitted),
             How::Token if write.waited => (Outcome::Held, Counted::Admitted),
             How::Token => (Outcome::Admitted, Counted::Admitted),
         };

@@ -95,15 +95,23 @@ impl State {
         self.writes.discard(id);
     }
 
-    /// Refuses held writes of the peer that would wait longer than they may; whether there was one. It is asked when
-    /// nothing can go now. Of those whose time is up it refuses the first, and whatever waits behind that one's place
-    /// too: what else is left may go once that one has given way.
+    /// Refuses held writes of the peer that would wait longer than they may, and drops those that are dropped at the end
+    /// of their hold; whether there was one. It is asked when nothing can go now. Of those whose time is up it refuses the
+    /// first, and whatever waits behind that one's place too: what else is left may go once that one has given way.
     pub(super) fn review(&mut self, rules: &Rules, peer: u32) -> bool {
         let (mut any, mut given_way) = (false, false);
         let mut waiting = Waiting::default();
         for (id, at) in self.forecast(rules, peer) {
             let write = &self.writes[id];
-            if !write.is_held() || write.past != PastHold::Refuse || write.shadowed {
+            if !write.is_held() || write.past == PastHold::Admit || write.shadowed {
+                continue;
+            }
+            if write.past == PastHold::Drop {
+                if write.deadline() <= self.now && !given_way {
+                    self.unline(id);
+                    self.drop_write(rules, id, DropReason::MaxHold);
+                    (any, given_way) = (true, true);
+                }
                 continue;
             }
             // What waits for an answer has no forecast: it is over when its time is up.

@@ -105,6 +105,8 @@ pub(super) enum Paced {
     Fully,
     /// The one bucket that groups outside the row's reach share.
     Unmarked,
+    /// As [`Self::Unmarked`], and not counted: it went at once.
+    Uncounted,
     /// None: held by a cooldown alone.
     Free,
     /// None, and not counted.
@@ -134,7 +136,7 @@ impl WriteState {
     }
 
     pub(super) fn counted(&self) -> bool {
-        self.paced != Paced::Bypass
+        !matches!(self.paced, Paced::Bypass | Paced::Uncounted)
     }
 
     pub(super) fn named_final(&self) -> bool {

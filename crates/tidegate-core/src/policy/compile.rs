@@ -43,6 +43,7 @@ pub(super) fn policy(name: &str, raw: &RawPolicy) -> Compiled<Policy> {
         spread_burst: raw.spread_burst.unwrap_or(3),
         final_guard: span_or(raw.final_guard.as_deref(), Span::from_secs(2))?,
         summary: raw.summary.as_deref().map(parse_span).transpose()?,
+        lines_apart: word("lines", raw.lines.as_deref().unwrap_or("joined"), &[("joined", false), ("apart", true)])?,
         deletes: raw.deletes.iter().map(|method| MethodKey::of(method)).collect(),
         edits: raw.edits.iter().map(|method| MethodKey::of(method)).collect(),
         buckets: Vec::new(),

@@ -85,6 +85,8 @@ pub struct Policy {
     pub final_guard: Span,
     /// How often each active peer's counters are summed up in a note.
     pub summary: Option<Span>,
+    /// Held writes of an ordered row keep back none of another: each row has a line of its own.
+    pub lines_apart: bool,
     /// Methods that delete the message they name.
     pub deletes: Vec<MethodKey>,
     /// Methods of rows that do not merge which change the message they name: they keep their order with its edits.

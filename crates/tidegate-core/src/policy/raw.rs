@@ -23,6 +23,8 @@ pub(super) struct RawPolicy {
     pub(super) summary: Option<String>,
     /// `split` gives edits buckets of their own.
     pub(super) families: Option<String>,
+    /// `apart`: held writes of an ordered row keep back none of another.
+    pub(super) lines: Option<String>,
     #[serde(default)]
     pub(super) deletes: Vec<String>,
     #[serde(default)]

@@ -264,7 +264,8 @@ fn c12_a_cooldown_is_only_extended() {
     check(
         "telegram-forum auto=false",
         "0 write 1 sendChatAction -100111 thread=9
-         0 write 2-3 sendMessage -100111
+         0 write 2 sendMessage -100111
+         0 write 3 editMessageText -100111 message=1
          0 refused 2 5000
          0 refused 3 1000
          0 write 4 sendMessage -100111 hold=0

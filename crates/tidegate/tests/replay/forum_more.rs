@@ -133,3 +133,80 @@ fn each_gate_has_its_own_line() {
         "#]],
     );
 }
+
+/// The write that probes goes alone; its answer opens the rest: 25 by the bot's bucket, then one each 40 ms.
+#[test]
+fn rich_edits_to_unmarked_groups_take_the_bot_bucket_after_a_cooldown_too() {
+    let outputs = run(
+        "telegram-forum instant until=20000",
+        "0 cooldown bot 10000
+         1 write 1-60 editMessageText -$ message=1 fields=rich_message",
+    );
+    let mut at: Vec<u64> = outputs.iter().filter(|out| out.kind == "send").map(|out| out.at).collect();
+    at.sort_unstable();
+    assert_eq!(at.len(), 60);
+    assert_eq!(at[..25], [10_000; 25]);
+    assert!(at[25..].iter().zip(1..).all(|(at, late)| *at == 10_000 + 40 * late), "{:?}", &at[25..]);
+}
+
+/// A rich message to an unmarked group in a cooldown is held by it, and by the bucket behind it; so is a send.
+#[test]
+fn sends_to_unmarked_groups_take_the_bot_bucket_after_a_cooldown_too() {
+    for method in ["sendMessage", "sendRichMessage"] {
+        let outputs =
+            run("telegram-forum instant until=20000", &format!("0 cooldown bot 10000\n1 write 1-60 {method} -$"));
+        assert_eq!(outputs.iter().filter(|out| out.kind == "send" && out.at == 10_000).count(), 25, "{method}");
+        assert_eq!(outputs.last().unwrap().at, 10_000 + 35 * 40, "{method}");
+    }
+}
+
+/// What went at once to an unmarked group, was refused and goes again takes the bot bucket each time.
+#[test]
+fn a_retried_bypass_takes_the_bot_bucket() {
+    let mut trace = "0 write 1-25 sendMessage -$\n".to_owned();
+    for ticket in 1..=5 {
+        trace += &format!("10 refused {ticket} 1000\n");
+    }
+    trace += "3010 write 26-50 sendMessage -$\n";
+    let outputs = run("telegram-forum until=3011", &trace);
+    let again = outputs.iter().filter(|out| out.kind == "send" && out.at == 3_010).count();
+    assert_eq!(again, 25, "{}", short(&outputs));
+    assert!(outputs.iter().filter(|out| out.ticket <= 5 && out.at == 3_010).count() == 5, "{}", short(&outputs));
+    assert_eq!(outputs.iter().filter(|out| out.kind == "failed").count(), 0);
+}
+
+/// Held writes have a line a gate, but on the wire sends and rich messages of a peer are one after the other.
+#[test]
+fn sends_and_rich_messages_of_a_peer_are_in_order_on_the_wire() {
+    check_moments(
+        "telegram-forum until=9000",
+        "0 write 1 sendRichMessage -100111 thread=9
+         0 write 2 sendMessage -100111
+         0 write 3 sendRichMessage -100111
+         0 write 4 sendMessage -100222
+         0 write 5-6 sendMessage 77
+         0 write 7-8 sendMessage -100333
+         500 done 1 ok
+         700 done 2 ok",
+        &expect![[r#"
+            0 send 1
+            0 send 4-8
+            500 send 2
+            700 send 3
+        "#]],
+    );
+}
+
+/// A rich message that waits for its bucket keeps no send back.
+#[test]
+fn a_dry_rich_bucket_keeps_no_send_back() {
+    check_moments(
+        "telegram-forum instant until=1 rich_burst=1",
+        "0 write 1-2 sendRichMessage -100111 thread=9
+         0 write 3 sendMessage -100111",
+        &expect![[r#"
+            0 send 1
+            0 send 3
+        "#]],
+    );
+}

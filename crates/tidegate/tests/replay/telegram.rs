@@ -105,6 +105,32 @@ fn a_draft_waits_for_five_seconds_at_most() {
     );
 }
 
+/// Whatever it waits for: the answer to the draft before it, another in its line, its turn at the bot's bucket.
+#[test]
+fn a_draft_is_dropped_when_its_hold_ends() {
+    check(
+        "telegram until=9000",
+        "0 write 1 sendMessageDraft 77 message=1
+         10 write 2 sendMessageDraft 77 message=1
+         20 write 3 sendMessageDraft 77 message=2
+         6000 done 1 ok",
+        &expect![[r#"
+            0 send 1 admitted
+            5010 drop 2 max_hold
+            5010 send 3 held 4990
+        "#]],
+    );
+    check(
+        "telegram until=9000",
+        "0 write 1-25 sendMessageDraft $ message=1
+         10 write 26-27 sendMessageDraft $ message=1",
+        &expect![[r#"
+            0 send 1-25 admitted
+            10 drop 26-27 max_hold
+        "#]],
+    );
+}
+
 #[test]
 fn a_send_kills_the_drafts_of_its_chat() {
     check(
