@@ -4,6 +4,7 @@
 mod ban;
 mod close;
 mod dead;
+mod described;
 mod invalid;
 mod learned;
 mod route;

@@ -137,15 +137,53 @@ fn after_a_window_the_limit_is_the_last_known_one() {
     assert!(learned.earliest(ms(1_050)) > ms(1_050), "the third of two");
 }
 
-/// D86: a new hash moves the key once; what is in flight counts against the old.
+fn named(hash: u64, limit: u32, remaining: u32, reset_after_ms: u64) -> Option<Headers> {
+    headers(limit, remaining, reset_after_ms).map(|headers| Headers { hash, ..headers })
+}
+
+/// While their windows run, all buckets of a route count, and the tightest decides.
+#[test]
+fn of_two_buckets_the_tightest_decides_while_its_window_runs() {
+    let mut learned = Learned::default();
+    learned.release(ms(0));
+    learned.answered(ms(0), ms(0), named(1, 2, 0, 2_000));
+    learned.answered(ms(10), ms(0), named(2, 5, 4, 60_000));
+    assert_eq!(learned.earliest(ms(10)), ms(2_050));
+    assert_eq!(learned.earliest(ms(2_050)), ms(2_050));
+}
+
+/// D86: a route that has moved is not held to the bucket that it left. Until that shows, no more are on their way at once
+/// than it had.
 #[test]
 fn d86_a_new_hash_moves_the_key() {
     let mut learned = Learned::default();
-    learned.release(ms(0));
-    learned.answered(ms(0), ms(0), headers(2, 0, 60_000));
-    let moved = Headers { hash: 2, limit: 5, remaining: 4, reset_after: Span::from_millis(1_000) };
-    learned.answered(ms(10), ms(0), Some(moved));
-    assert_eq!(learned.earliest(ms(10)), ms(10));
+    learned.depart(ms(0));
+    learned.answered(ms(0), ms(0), named(1, 1, 0, 2_000));
+    learned.landed();
+    for at in [2_050, 2_060, 2_070, 2_080] {
+        assert_eq!(learned.earliest(ms(at)), ms(at));
+        learned.depart(ms(at));
+        assert!(learned.earliest(ms(at)) > ms(at), "one is out");
+        learned.answered(ms(at + 5), ms(at), named(2, 50, 40, 60_000));
+        learned.landed();
+    }
+    for _ in 0..20 {
+        assert_eq!(learned.earliest(ms(2_100)), ms(2_100));
+        learned.depart(ms(2_100));
+    }
+}
+
+/// What is kept of a route is bounded however many names its answers have.
+#[test]
+fn d86_a_new_name_at_every_answer_leaves_few_buckets() {
+    let mut learned = Learned::default();
+    for hash in 0..1_000 {
+        learned.depart(ms(hash));
+        learned.answered(ms(hash), ms(hash), named(hash, 5, 4, 1_000_000));
+        learned.landed();
+    }
+    assert!(format!("{learned:?}").matches("hash").count() <= 4, "{learned:?}");
+    assert!(core::mem::size_of::<Learned>() <= 80, "{} bytes of a route", core::mem::size_of::<Learned>());
 }
 
 #[test]

@@ -172,7 +172,7 @@ impl State {
                 match state.get_or_insert(Ahead::Learned(Vec::new())) {
                     Ahead::Learned(routes) => {
                         if !routes.iter().any(|(other, _)| *other == method) {
-                            routes.push((method, self.peers[peer].learned(method)));
+                            routes.push((method, self.peers[peer].learned(method).cloned().unwrap_or_default()));
                         }
                         let mine = routes.iter().find(|(other, _)| *other == method);
                         mine.map_or(at, |(_, learned)| learned.earliest(at))

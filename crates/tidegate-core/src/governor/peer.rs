@@ -124,10 +124,16 @@ impl PeerState {
         }
     }
 
-    /// What is known of a route's bucket.
-    pub(super) fn learned(&self, method: MethodKey) -> Learned {
+    /// What is known of a route's buckets.
+    pub(super) fn learned(&self, method: MethodKey) -> Option<&Learned> {
         let extra = self.extra.iter().flat_map(|extra| &extra.learned);
-        extra.into_iter().find(|(other, _)| *other == method).map(|(_, learned)| *learned).unwrap_or_default()
+        extra.into_iter().find(|(other, _)| *other == method).map(|(_, learned)| learned)
+    }
+
+    /// When one more of the route may go, by what is known of its buckets.
+    #[inline]
+    pub(super) fn route_free_at(&self, method: MethodKey, now: Time) -> Time {
+        self.learned(method).map_or(now, |learned| learned.earliest(now))
     }
 
     /// The same, to be changed.

@@ -223,7 +223,7 @@ impl Purse<'_> {
             Kept::Token(token, rate) => token.earliest(*rate, base, weight),
             Kept::Window(window, limit, reserve) => window.earliest(tick, limit_for(*limit, reserve, class), weight),
             Kept::Keyed(peer, key, rate) => keyed(peer, bucket.id, key, *rate, base, weight),
-            Kept::Route(peer, method) => peer.learned(method).earliest(now),
+            Kept::Route(peer, method) => peer.route_free_at(method, now),
             Kept::Nothing => now,
         };
         let at = if bucket.ours { at.min(self.write.paced_until.max(now)) } else { at };

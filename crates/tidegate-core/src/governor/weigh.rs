@@ -81,7 +81,7 @@ impl Purse<'_> {
                 Store::PeerWindow(slot, limit, reserve) => {
                     peer.window_mut(*slot).has_room(tick, limit_for(*limit, *reserve, class), weight)
                 }
-                Store::Route => peer.learned(self.write.method).earliest(now) <= now,
+                Store::Route => peer.route_free_at(self.write.method, now) <= now,
                 Store::Keyed(..) => false,
                 Store::Nothing(_) => true,
             };

@@ -6,6 +6,7 @@ mod cases;
 mod edits;
 mod golden;
 mod hold_until;
+mod hashes;
 mod identify_queue;
 mod last_moment;
 mod properties;
