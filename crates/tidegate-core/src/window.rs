@@ -4,8 +4,10 @@
 //! moment, so only from the answer on is its age there known. One that is never answered stands [`UNANSWERED`] longer.
 #![expect(clippy::inline_always, reason = "every write takes this path, twice")]
 
+mod run;
 mod stamps;
 
+pub(crate) use self::run::Run;
 use self::stamps::{Stamps, after};
 use crate::time::{Span, Time};
 
@@ -175,18 +177,11 @@ impl Window {
         each(stamp(at), limit, weight, |unit| self.stamps.insert(unit));
     }
 
-    /// The moment at which the `nth` unit (from 0) from `now` on could go, if all before it went as early as they could.
-    pub(crate) fn nth(&mut self, now: Time, limit: Limit, nth: u64) -> Time {
-        let standing = self.count(now.into()) as u64;
-        let units = u64::from(limit.units.max(1));
-        let free = units.saturating_sub(standing);
-        let Some(late) = nth.checked_sub(free) else { return now };
-        let skip = standing.saturating_sub(units);
-        let (round, within) = (late / units, late % units + skip);
-        // Those that can go at once lapse a period from now.
-        let standing = self.stamps.as_slice().get(usize::try_from(within).unwrap_or(usize::MAX));
-        let first = standing.map_or(now + limit.period, |&s| moment(s, now.into()));
-        first + limit.period.times(round)
+    /// What becomes of it from `now` on.
+    pub(crate) fn run(&mut self, now: Time, limit: Limit) -> Run {
+        let tick = now.into();
+        self.count(tick);
+        Run::new(now, limit, self.stamps.as_slice().iter().map(|&s| moment(s, tick)))
     }
 
     /// Both windows' units in one.

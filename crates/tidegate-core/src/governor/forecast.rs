@@ -8,7 +8,8 @@ use super::plan::Rules;
 use super::purse::limit_for;
 use super::state::State;
 use super::store::{Bucket, Store};
-use super::write::{NONE, Stage, WriteState};
+use super::turns::{Level, Turns, unanswered};
+use super::write::Stage;
 use crate::bucket::Token;
 use crate::cooldown::Cooling;
 use crate::discord::Learned;
@@ -24,19 +25,13 @@ enum Ahead {
     Learned(Vec<(MethodKey, Learned)>),
 }
 
-/// Writes of other peers that will take the bot's bucket first: by the length of their lines.
-struct Others {
-    slot: usize,
-    /// For each number of turns, how many writes the others will have had by then.
-    by_turn: Vec<u64>,
-    /// The bot's window as if all its writes were answered now, once somebody asked for it.
-    window: Option<Window>,
-}
-
-/// The moment and the weight of a write in flight that stands in the window.
-fn unanswered(write: &WriteState, bucket: &Bucket) -> Option<(Time, u32)> {
-    let since = write.flying_since().filter(|_| write.stamped & bucket.bit() != 0)?;
-    Some((since, bucket.weight(write.weight)))
+/// The peer's turns at one of the bot's buckets.
+struct Mine {
+    turns: Turns,
+    /// How many of them are taken.
+    taken: usize,
+    /// Where it stands in no ring: the level behind all others, with its own writes that came before.
+    own: Option<Level>,
 }
 
 impl State {
@@ -45,8 +40,8 @@ impl State {
         let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
         let mut ahead: Vec<Option<Ahead>> = rules.buckets.iter().map(|_| None).collect();
         let mut rows = vec![self.now; rules.policy.rows.len()];
-        let mut others: Vec<Others> = (0..self.bots.len()).map(|slot| self.others(peer, slot, line.len())).collect();
-        let mut taken = vec![0_u64; self.bots.len()];
+        let turns = (0..self.bots.len()).map(|slot| self.turns(rules, slot));
+        let mut mine: Vec<Mine> = turns.map(|turns| Mine { turns, taken: 0, own: None }).collect();
         let mut routes: Vec<(MethodKey, Time)> = Vec::new();
         let mut result = Vec::with_capacity(line.len());
         for id in line {
@@ -65,7 +60,7 @@ impl State {
             if let Some((_, free)) = routes.iter().rev().find(|(other, _)| Some(*other) == method) {
                 at = at.max(*free);
             }
-            let soft = self.unsettled(rules, &self.writes[id]) || self.writes[id].retry_at > self.now;
+            let soft = self.is_soft(rules, &self.writes[id]);
             at = at.max(self.writes[id].retry_at);
             at = at.max(self.after_older(rules, id, &result));
             if let Spread::Kept(until) = self.spread(rules, id) {
@@ -77,12 +72,15 @@ impl State {
             if let Stage::Booked { due, .. } = self.writes[id].stage {
                 at = at.max(due);
             }
-            at = self.look_ahead(rules, id, at, &mut ahead, &mut others, &mut taken, !soft);
+            at = self.look_ahead(rules, id, at, &mut ahead, &mut mine, !soft);
             if !soft {
                 rows[usize::from(row.0)] = at;
                 routes.extend(method.map(|method| (method, at)));
             }
             result.push((id, at));
+        }
+        for (slot, mine) in self.turns.iter_mut().zip(mine) {
+            *slot = Some(mine.turns);
         }
         result
     }
@@ -95,31 +93,33 @@ impl State {
     }
 
     /// The moment, `at` or later, at which all buckets have enough; then they are used, where `take` is set.
-    #[expect(clippy::too_many_arguments, reason = "the state of one look ahead")]
     fn look_ahead(
         &mut self,
         rules: &Rules,
         id: u32,
         mut at: Time,
         ahead: &mut [Option<Ahead>],
-        others: &mut [Others],
-        taken: &mut [u64],
+        mine: &mut [Mine],
         take: bool,
     ) -> Time {
-        let mine = rules.buckets_of(&self.writes[id]);
-        for bucket in mine {
+        let buckets = rules.buckets_of(&self.writes[id]);
+        for bucket in buckets {
             at = at.max(match bucket.bot() {
                 None => self.peer_bucket(id, bucket, at, ahead, take),
-                Some(slot) => self.bot_bucket(id, bucket, &mut others[slot], taken[slot]),
+                Some(slot) => self.bot_bucket(id, bucket, &mut mine[slot]),
             });
         }
         if !take {
             return at;
         }
-        for bucket in mine {
+        for bucket in buckets {
             let weight = bucket.weight(self.writes[id].weight);
             if let Some(slot) = bucket.bot() {
-                taken[slot] += u64::from(weight);
+                mine[slot].taken += 1;
+                if let Some(own) = &mut mine[slot].own {
+                    own.not_before(at);
+                    own.place(weight);
+                }
             }
             match (&mut ahead[usize::from(bucket.id.0)], bucket.store) {
                 (Some(Ahead::Token(level)), Store::PeerToken(_, rate)) => level.take(rate, at, weight),
@@ -194,57 +194,14 @@ impl State {
         self.peers[peer].window_mut(slot).settled(now, limit, flying.filter_map(|write| unanswered(write, bucket)))
     }
 
-    fn bot_bucket(&mut self, id: u32, bucket: &Bucket, others: &mut Others, taken: u64) -> Time {
-        let now = self.now;
-        let slot = others.slot;
-        let turn = usize::try_from(taken).unwrap_or(usize::MAX);
-        let before = taken + others.by_turn.get(turn).or(others.by_turn.last()).copied().unwrap_or(0);
-        let weight = bucket.weight(self.writes[id].weight);
-        let free = match bucket.store {
-            Store::BotWindow(_, limit, _) => {
-                let window = others.window.get_or_insert_with(|| {
-                    let flying = self.writes.iter().filter_map(|(_, write)| unanswered(write, bucket));
-                    self.bots[slot].window.settled(now, limit, flying)
-                });
-                // One over the limit goes when all before it have lapsed.
-                window.nth(now, limit, before + u64::from(weight.clamp(1, limit.units.max(1))) - 1)
-            }
-            Store::BotToken(_, rate) => {
-                let mut level = self.bots[slot].token;
-                let base = self.thaw(NONE);
-                level.take(rate, base, u32::try_from(before).unwrap_or(u32::MAX));
-                level.earliest(rate, base, weight)
-            }
-            _ => now,
-        };
-        free.max(self.deferred_until(bucket, NONE).unwrap_or(now))
-    }
-
-    /// The others' writes before each of this peer's turns: those who stand before it in the ring have as many turns as
-    /// it has had and one more, those behind it as many.
-    fn others(&self, peer: u32, slot: usize, turns: usize) -> Others {
-        let mut by_turn = vec![0_u64; turns + 2];
-        if self.bots[slot].nobody_waits() {
-            return Others { slot, by_turn, window: None };
+    fn bot_bucket(&self, id: u32, bucket: &Bucket, mine: &mut Mine) -> Time {
+        let (peer, weight) = (self.writes[id].peer, bucket.weight(self.writes[id].weight));
+        let times = mine.turns.of(peer);
+        if let Some(at) = times.get(mine.taken).or(times.last()) {
+            return *at;
         }
-        // How many peers have so many writes waiting, by whether they come before this one in their ring.
-        let mut lengths = [vec![0_u64; turns + 3], vec![0_u64; turns + 3]];
-        for ring in self.bots[slot].waiting() {
-            let mine = ring.iter().position(|other| *other == peer).unwrap_or(ring.len());
-            for (at, other) in ring.iter().enumerate().filter(|(_, other)| **other != peer) {
-                let waiting = self.peers.get(*other).map_or(0, |other| other.line.len());
-                lengths[usize::from(at > mine)][waiting.min(turns + 2)] += 1;
-            }
-        }
-        let at_least = |list: &[u64], length: usize| list.iter().skip(length).sum::<u64>();
-        let mut sum = 0;
-        for (turn, before) in by_turn.iter_mut().enumerate() {
-            sum += at_least(&lengths[0], turn + 1);
-            if turn > 0 {
-                sum += at_least(&lengths[1], turn);
-            }
-            *before = sum;
-        }
-        Others { slot, by_turn, window: None }
+        let Some(round) = mine.turns.round(mine.taken) else { return self.now };
+        let own = mine.own.get_or_insert_with(|| round.clone());
+        own.earliest(weight).max(round.earliest(weight))
     }
 }

@@ -113,6 +113,7 @@ impl State {
         }
         self.tally.counters.rename(&new.policy, &find);
         self.bots = (0..new.bots).map(|_| super::rings::Bot::new()).collect();
+        self.turns = (0..new.bots).map(|_| None).collect();
         self.deferrals.clear();
         let peers: Vec<u32> = self.peers.keys().collect();
         for peer in peers {

@@ -94,6 +94,7 @@ mod state;
 mod store;
 mod tally;
 mod tickets;
+mod turns;
 mod weigh;
 mod write;
 
@@ -199,6 +200,7 @@ impl Gate for Governor {
     fn handle(&mut self, now: Time, mut input: Input) {
         let Self { rules, state } = self;
         state.now = state.now.max(now);
+        state.moves += 1;
         match &mut input {
             // What is due at this moment comes before a new write, and after anything else.
             Input::Write(write) => {

@@ -227,6 +227,7 @@ impl State {
         if go.how == How::Token {
             self.charge(rules, id, true);
         }
+        self.moves += 1;
         let write = &mut self.writes[id];
         write.row = then;
         write.staged = true;
@@ -246,6 +247,7 @@ impl State {
     /// All that follows from its going.
     #[inline(always)]
     pub(super) fn follow(&mut self, rules: &Rules, id: u32, go: Go, gone: Gone) {
+        self.moves += 1;
         if gone.next != NONE {
             self.writes[gone.next].previous = id;
         }
@@ -351,6 +353,7 @@ impl State {
         let at = peer.line.partition_point(|other| writes[*other].place() <= place);
         peer.line.insert(at, id);
         self.held += 1;
+        self.moves += 1;
         self.count(rules, id, Counted::Held);
     }
 

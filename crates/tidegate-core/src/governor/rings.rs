@@ -104,8 +104,7 @@ impl Bot {
                 self.rings[at].pop_front();
             }
         }
-        let both = self.rings.iter().all(|ring| !ring.is_empty());
-        let ring = if both { usize::from(self.turns >= TURNS) } else { usize::from(self.rings[0].is_empty()) };
+        let ring = Self::next_ring(self.turns, [!self.rings[0].is_empty(), !self.rings[1].is_empty()])?;
         self.rings[ring].front().map(|(peer, _)| (*peer, ring))
     }
 
@@ -127,7 +126,27 @@ impl Bot {
     /// A turn of that ring was used.
     pub(super) fn used(&mut self, ring: usize) {
         let second_waits = self.rings[1].iter().any(|entry| self.valid(1, *entry));
-        self.turns = if ring == 0 && second_waits { self.turns + 1 } else { 0 };
+        self.turns = Self::turns_after(self.turns, ring, second_waits);
+    }
+
+    /// Turns of the first ring while the second waited.
+    pub(super) fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// The ring that has the next turn, by whether anybody waits in each.
+    pub(super) fn next_ring(turns: u32, waits: [bool; 2]) -> Option<usize> {
+        match waits {
+            [true, true] => Some(usize::from(turns >= TURNS)),
+            [true, false] => Some(0),
+            [false, true] => Some(1),
+            [false, false] => None,
+        }
+    }
+
+    /// The turns of the first ring after one of that ring was used.
+    pub(super) fn turns_after(turns: u32, ring: usize, second_waits: bool) -> u32 {
+        if ring == 0 && second_waits { turns + 1 } else { 0 }
     }
 
     fn valid(&self, ring: usize, (peer, stamp): (u32, u64)) -> bool {

@@ -16,6 +16,7 @@ use super::plan::Rules;
 use super::rings::Bot;
 use super::tally::Tally;
 use super::tickets::Tickets;
+use super::turns::Turns;
 use super::write::{NONE, Stage, WriteState};
 use crate::arena::Arena;
 use crate::cooldown::Cooldown;
@@ -61,6 +62,10 @@ pub(super) struct State {
     /// When the bot's windows and the larger stores are next looked through.
     tidy_at: Time,
     pub(super) seq: u64,
+    /// Goes up whenever a write comes or goes.
+    pub(super) moves: u64,
+    /// The turns at each of the bot's buckets, as they were foreseen last.
+    pub(super) turns: Vec<Option<Turns>>,
     /// When all peers were last looked at because there were too many.
     pub(super) swept: Time,
     /// The last writes that ended, with their peer, route and release.
@@ -94,6 +99,8 @@ impl State {
             tally: Tally::new(rules),
             tidy_at: Time::ZERO + TIDY,
             seq: 0,
+            moves: 0,
+            turns: (0..rules.bots).map(|_| None).collect(),
             swept: Time::ZERO,
             ended: VecDeque::new(),
             last_wait: None,
@@ -195,6 +202,7 @@ impl State {
         for bot in &mut self.bots {
             bot.window.count(self.now.into());
         }
+        self.turns.iter_mut().for_each(|turns| *turns = None);
         self.tidy_at = self.now + TIDY;
         self.tickets.shrink();
         self.messages.shrink(&self.writes);

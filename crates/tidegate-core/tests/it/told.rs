@@ -151,3 +151,34 @@ fn of_the_heaviest_there_is() {
     let day = Span::from_secs(86_400);
     assert!(matches!(outputs[1], Output::Refuse { retry_after, .. } if retry_after > day), "{outputs:?}");
 }
+
+/// The bot's bucket is given out turn by turn, and whoever has the turn waits for its whole weight.
+#[test]
+fn behind_albums_of_other_chats() {
+    for heavy in [2, 7, 10, 24, 25, 26, 60] {
+        for albums in [1_i64, 2, 3, 7, 20] {
+            for weight in [1, 5, 10, 30] {
+                let mut posts: Vec<Post> =
+                    (0..albums).map(|chat| Post(chat.unsigned_abs(), 100 + chat, heavy)).collect();
+                posts.insert(0, Post(0, 99, 20));
+                posts.push(Post(50, ELSEWHERE, weight));
+                agree(&posts, false);
+            }
+        }
+    }
+}
+
+/// Chats with several writes have their second turn when all have had their first.
+#[test]
+fn behind_chats_with_several_albums() {
+    for weights in [[3, 9, 1, 10], [10, 10, 10, 10], [25, 1, 30, 2]] {
+        let mut posts = vec![Post(0, 99, 25)];
+        for (turn, chat) in (0..12).map(|at| (at / 4, at % 4)) {
+            posts.push(Post(u64::try_from(turn).unwrap() + 1, 100 + chat, weights[usize::try_from(chat).unwrap()]));
+        }
+        for weight in [1, 10] {
+            let behind = posts.iter().copied().chain([Post(50, 55, weight)]).collect::<Vec<_>>();
+            agree(&behind, false);
+        }
+    }
+}
