@@ -80,7 +80,8 @@ impl State {
         self.purse(id).weigh(rules, turn, closed)
     }
 
-    fn kept_back(&mut self, rules: &Rules, id: u32) -> Option<Verdict> {
+    /// What keeps it back that is no budget: a cooldown, or another in flight.
+    pub(super) fn kept_back(&mut self, rules: &Rules, id: u32) -> Option<Verdict> {
         self.cold(rules, id).or_else(|| self.in_flight(rules, id))
     }
 

@@ -44,6 +44,7 @@ impl State {
         let mut mine: Vec<Mine> = turns.map(|turns| Mine { turns, taken: 0, own: None }).collect();
         let mut routes: Vec<(MethodKey, Time)> = Vec::new();
         let mut result = Vec::with_capacity(line.len());
+        self.looked += line.len() as u64;
         for id in line {
             if self.writes[id].shadowed {
                 continue;

@@ -157,6 +157,11 @@ impl Governor {
         self.state.held
     }
 
+    /// Writes that it has looked at so far to tell when held ones would go: what the largest of its steps cost.
+    pub fn looked(&self) -> u64 {
+        self.state.looked
+    }
+
     /// Whether this ticket's write is held or in flight: until it is neither, no other may have its number.
     pub fn knows(&self, ticket: Ticket) -> bool {
         self.state.tickets.get(ticket).is_some()

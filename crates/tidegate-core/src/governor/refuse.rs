@@ -97,7 +97,8 @@ impl State {
 
     /// Refuses held writes of the peer that would wait longer than they may, and drops those that are dropped at the end
     /// of their hold; whether there was one. It is asked when nothing can go now. Of those whose time is up it refuses the
-    /// first, and whatever waits behind that one's place too: what else is left may go once that one has given way.
+    /// first, whatever waits behind that one's place, and whatever waits for something else than its turn: what is left may
+    /// go once that one has given way.
     pub(super) fn review(&mut self, rules: &Rules, peer: u32) -> bool {
         let (mut any, mut given_way) = (false, false);
         let mut waiting = Waiting::default();
@@ -106,29 +107,36 @@ impl State {
             if !write.is_held() || write.past == PastHold::Admit || write.shadowed {
                 continue;
             }
-            if write.past == PastHold::Drop {
-                if write.deadline() <= self.now && !given_way {
-                    self.unline(id);
-                    self.drop_write(rules, id, DropReason::MaxHold);
-                    (any, given_way) = (true, true);
-                }
-                continue;
-            }
+            let (drops, overdue) = (write.past == PastHold::Drop, write.deadline() <= self.now);
             // What waits for an answer has no forecast: it is over when its time is up.
-            if write.deadline() > self.now {
-                if at.since(write.arrived) > write.limit {
-                    self.refuse_late(rules, id, at);
-                    any = true;
-                }
-            } else if !given_way || waiting.keeps_back(write) {
+            let late = at.since(write.arrived) > write.limit && !drops;
+            let over = overdue && (!given_way || waiting.keeps_back(write) || self.cannot_go(rules, id));
+            if drops && over {
+                self.unline(id);
+                self.drop_write(rules, id, DropReason::MaxHold);
+            } else if over {
                 self.refuse_late(rules, id, at.max(self.now + UNKNOWN_WAIT));
                 if let Some(place) = self.writes.get(id).filter(|write| !self.unsettled(rules, write)) {
                     waiting.block(rules, place);
                 }
-                (any, given_way) = (true, true);
+            } else if late && !overdue {
+                self.refuse_late(rules, id, at);
+            } else {
+                continue;
             }
+            any = true;
+            given_way |= over;
         }
         any
+    }
+
+    /// Whether it could not go now, had it the turn.
+    fn cannot_go(&mut self, rules: &Rules, id: u32) -> bool {
+        if self.kept_back(rules, id).is_some() {
+            return true;
+        }
+        let buckets = rules.buckets_of(&self.writes[id]);
+        buckets.iter().any(|bucket| self.earliest(id, bucket) > self.now)
     }
 
     /// The client of a write left.

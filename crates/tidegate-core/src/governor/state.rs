@@ -52,6 +52,8 @@ pub(super) struct State {
     pub(super) forums: Recent<()>,
     pub(super) moved: Recent<Peer>,
     pub(super) timers: BinaryHeap<Reverse<(Time, u32)>>,
+    /// So many timers are looked through for those that mean nothing any more.
+    timers_most: usize,
     pub(super) wheel: Wheel,
     /// Peers to look at before this input is done with.
     pub(super) work: VecDeque<u32>,
@@ -64,6 +66,8 @@ pub(super) struct State {
     pub(super) seq: u64,
     /// Goes up whenever a write comes or goes.
     pub(super) moves: u64,
+    /// Writes looked at so far to tell when held ones would go.
+    pub(super) looked: u64,
     /// The turns at each of the bot's buckets, as they were foreseen last.
     pub(super) turns: Vec<Option<Turns>>,
     /// When all peers were last looked at because there were too many.
@@ -92,6 +96,7 @@ impl State {
             forums: Recent::new(),
             moved: Recent::new(),
             timers: BinaryHeap::new(),
+            timers_most: KEPT,
             wheel: Wheel::new(),
             work: VecDeque::new(),
             late: VecDeque::new(),
@@ -100,6 +105,7 @@ impl State {
             tidy_at: Time::ZERO + TIDY,
             seq: 0,
             moves: 0,
+            looked: 0,
             turns: (0..rules.bots).map(|_| None).collect(),
             swept: Time::ZERO,
             ended: VecDeque::new(),
@@ -208,6 +214,7 @@ impl State {
         self.messages.shrink(&self.writes);
         self.outputs.shrink_to(KEPT);
         self.timers.shrink_to(KEPT);
+        self.timers_most = 2 * self.timers.len() + KEPT;
     }
 
     #[inline]
@@ -259,9 +266,11 @@ impl State {
         if at < Time::NEVER {
             self.timers.push(Reverse((at, peer)));
         }
-        if self.timers.len() > 2 * self.held + 1024 {
+        if self.timers.len() > self.timers_most {
             let peers = &self.peers;
             self.timers.retain(|Reverse((at, peer))| peers.get(*peer).is_some_and(|state| state.wake == *at));
+            // Not again before as many came as are left: a place that is kept has a timer too.
+            self.timers_most = 2 * self.timers.len() + KEPT;
         }
     }
 

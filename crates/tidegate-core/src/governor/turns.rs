@@ -125,6 +125,7 @@ impl State {
         for member in &members {
             places.insert(member.peer, (narrow(member.first), narrow(member.end)));
         }
+        self.looked += waiters.len() as u64;
         let mut times = alloc::vec![self.now; waiters.len()];
         let mut rounds = Rounds::new(&members);
         let mut turns = self.bots[slot].turns();

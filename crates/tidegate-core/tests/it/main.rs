@@ -4,6 +4,7 @@
 mod bot;
 mod cases;
 mod edits;
+mod crowd;
 mod golden;
 mod hold_until;
 mod hashes;
