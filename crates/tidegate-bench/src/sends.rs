@@ -62,7 +62,7 @@ impl Sends {
         let a_second = 1_000_000_u64.div_ceil(step.as_micros().max(1)) * 11 / 10 + 200;
         let changes = [("buckets.bot_second.window".to_owned(), format!("{a_second}/1s").into())];
         let policy = Policy::load(shape.table(), &changes).map_err(|error| anyhow!("{error}"))?;
-        let row = policy.row_of(&Call { method: shape.method(), has_chat: true, rich: false });
+        let row = policy.row_of(&Call { method: shape.method(), has_chat: true, rich: false, paid: false });
         let gate = Governor::new(Arc::new(policy), false);
         let method = MethodKey::of(shape.method());
         Ok(Self { gate, shape, row, method, now: Time::ZERO, step, last: 0 })

@@ -20,6 +20,10 @@ use crate::time::Span;
 const MOST_ROWS: usize = 32;
 const MOST_BUCKETS: usize = 32;
 
+/// What a row may ask of a call besides its method.
+const WITH: [(&str, With); 3] =
+    [("chat_id", With::Chat), ("rich_message", With::Rich), ("allow_paid_broadcast", With::Paid)];
+
 type Compiled<T> = Result<T, String>;
 
 pub(super) fn policy(name: &str, raw: &RawPolicy) -> Compiled<Policy> {
@@ -166,11 +170,7 @@ fn row(policy: &Policy, raw: &RawSurface) -> Compiled<Row> {
         name: raw.name.as_str().into(),
         gate: raw.gate.as_deref().unwrap_or(&raw.name).into(),
         methods: patterns(&raw.methods)?,
-        with: raw
-            .with
-            .as_deref()
-            .map(|w| word("with", w, &[("chat_id", With::Chat), ("rich_message", With::Rich)]))
-            .transpose()?,
+        with: raw.with.as_deref().map(|w| word("with", w, &WITH)).transpose()?,
         buckets: raw.buckets.iter().map(find).collect::<Compiled<_>>()?,
         spread: raw.spread.as_ref().map(find).transpose()?,
         applies: raw.applies.as_deref().map(applies).transpose()?,

@@ -86,6 +86,7 @@ fn methods(row: &Row) -> String {
         None => "",
         Some(With::Chat) => " with a chat_id",
         Some(With::Rich) => " with a rich_message",
+        Some(With::Paid) => " with allow_paid_broadcast true",
     };
     format!("{}{with}", names.join(", "))
 }

@@ -285,6 +285,8 @@ pub enum With {
     Chat,
     /// A rich message.
     Rich,
+    /// Leave to be charged for: `allow_paid_broadcast` is there and true.
+    Paid,
 }
 
 /// What one class of one surface does.
@@ -377,6 +379,8 @@ pub struct Call<'a> {
     pub has_chat: bool,
     /// Whether it carries a rich message.
     pub rich: bool,
+    /// Whether it is a paid broadcast: it allows to be charged for going faster.
+    pub paid: bool,
 }
 
 impl Policy {
@@ -479,6 +483,7 @@ impl Row {
             None => true,
             Some(With::Chat) => call.has_chat,
             Some(With::Rich) => call.rich,
+            Some(With::Paid) => call.paid,
         };
         has && self.methods.iter().any(|pattern| pattern.matches(call.method))
     }

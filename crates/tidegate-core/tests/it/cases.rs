@@ -48,7 +48,7 @@ impl Gatekeeper {
         self.open.insert(self.tickets);
         let write = Write {
             ticket: Ticket(self.tickets),
-            row: self.policy.row_of(&Call { method, has_chat: true, rich: false }),
+            row: self.policy.row_of(&Call { method, has_chat: true, rich: false, paid: false }),
             method: MethodKey::of(method),
             peer: Some(Peer::Id(chat)),
             thread: (chat == FORUM).then_some(9),
@@ -78,7 +78,7 @@ fn t20_every_surface_that_wrote_is_counted_and_none_is_named_by_hand() {
         let mut keeper = Gatekeeper::new(policy);
         keeper.write(0, method, FORUM);
         let counters = keeper.gate.counters();
-        let row = keeper.policy.row_of(&Call { method, has_chat: true, rich: false });
+        let row = keeper.policy.row_of(&Call { method, has_chat: true, rich: false, paid: false });
         let surface = &keeper.policy.row(row).name;
         assert!(counters.iter().all(|count| count.surface == *surface), "{method}: {counters:?}");
         let accepted = counters.iter().find(|count| count.what == Counted::Accepted);

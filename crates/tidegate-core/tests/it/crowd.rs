@@ -73,7 +73,7 @@ fn run(crowd: &Crowd, writes: u64) -> Worst {
         let method = (crowd.method)(at);
         let write = Write {
             ticket: Ticket(at + 1),
-            row: policy.row_of(&Call { method: &method, has_chat: true, rich: false }),
+            row: policy.row_of(&Call { method: &method, has_chat: true, rich: false, paid: false }),
             method: MethodKey::of(&method),
             peer: Some(Peer::Id((crowd.peer)(at))),
             wider: None,

@@ -44,7 +44,7 @@ enum Event {
 fn deletions(mut buckets: Vec<Bucket>, turn: fn(usize) -> usize, way_ms: fn(u64) -> u64, gap_ms: u64) -> (u32, u64) {
     let policy = Arc::new(Policy::load("discord", &[]).unwrap());
     let method = "DELETE /channels/{channel}/messages/{message} recent";
-    let row = policy.row_of(&Call { method, has_chat: true, rich: false });
+    let row = policy.row_of(&Call { method, has_chat: true, rich: false, paid: false });
     let mut gate = Governor::new(policy, false);
     let mut events: BTreeMap<(u64, u64), Event> = BTreeMap::new();
     let mut count = 0;

@@ -58,7 +58,7 @@ impl Desk {
         self.tickets += 1;
         let write = Write {
             ticket: Ticket(self.tickets),
-            row: self.policy.row_of(&Call { method, has_chat: true, rich: false }),
+            row: self.policy.row_of(&Call { method, has_chat: true, rich: false, paid: false }),
             method: MethodKey::of(method),
             peer: Some(Peer::Id(chat)),
             thread: None,

@@ -17,7 +17,7 @@ fn write(policy: &Policy, ticket: u64, Post(_, chat, weight): Post, hold_ms: u64
     let method = if weight > 1 { "sendMediaGroup" } else { "sendMessage" };
     Input::Write(Write {
         ticket: Ticket(ticket),
-        row: policy.row_of(&Call { method, has_chat: true, rich: false }),
+        row: policy.row_of(&Call { method, has_chat: true, rich: false, paid: false }),
         method: MethodKey::of(method),
         peer: Some(Peer::Id(chat)),
         thread: None,

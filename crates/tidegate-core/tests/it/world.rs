@@ -141,7 +141,7 @@ impl World {
     }
 
     fn write(&self, ticket: u64, ask: &Ask) -> Write {
-        let call = Call { method: ask.method, has_chat: ask.peer.is_some(), rich: false };
+        let call = Call { method: ask.method, has_chat: ask.peer.is_some(), rich: false, paid: false };
         Write {
             ticket: Ticket(ticket),
             row: self.policy.row_of(&call),

@@ -23,6 +23,12 @@ impl Args {
         self.get(name)?.trim().parse().ok()
     }
 
+    /// The argument as a Boolean, as the Bot API server reads one; one that is not there is false.
+    pub fn is_true(&self, name: &str) -> bool {
+        let value = self.get(name).unwrap_or_default().trim().to_ascii_lowercase();
+        matches!(value.as_str(), "true" | "yes" | "1")
+    }
+
     /// Items of an argument that holds a JSON array; `None` if it is none.
     pub fn items(&self, name: &str) -> Option<Vec<Value>> {
         serde_json::from_str(self.get(name)?).ok()

@@ -44,6 +44,9 @@ pub struct Limits {
     pub group: Vec<Rate>,
     /// Sends and edits of one bot over all chats. The same FAQ: about 30 a second, here in any 1 s.
     pub overall: Vec<Rate>,
+    /// Sends, forwards and copies with `allow_paid_broadcast`, over all chats, instead of `overall`: "up to 1000 messages
+    /// per second" (<https://core.telegram.org/bots/api#sendmessage>), here in any 1 s.
+    pub paid: Vec<Rate>,
     /// `sendChatAction` in one chat: 20 in 5 s and 40 in 30 s (<https://core.telegram.org/api/bots/ai>, second hand).
     pub typing: Vec<Rate>,
     /// Message drafts in one chat, a typing action on Telegram's side, hence the same numbers.
@@ -72,6 +75,7 @@ impl Default for Limits {
             private: vec![Rate::Pace { burst: 3, period: second, slack: Duration::from_millis(250) }],
             group: vec![Rate::Window { count: 20, period: Duration::from_secs(60) }],
             overall: vec![Rate::Window { count: 30, period: second }],
+            paid: vec![Rate::Window { count: 1_000, period: second }],
             draft: typing.clone(),
             typing,
             inline: Vec::new(),

@@ -41,6 +41,13 @@ pub(crate) enum Act {
     Says(&'static str),
 }
 
+impl Act {
+    /// Whether it may be a paid broadcast: it makes messages.
+    pub(crate) fn may_be_paid(self) -> bool {
+        matches!(self, Self::Send | Self::Album | Self::Copy | Self::Many)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Method {
     /// As the documentation writes it.

@@ -37,6 +37,7 @@ pub struct Settings {
 
 pub(crate) struct Bot {
     pub(crate) overall: Vec<Meter>,
+    pub(crate) paid: Vec<Meter>,
     /// By method.
     pub(crate) profile: BTreeMap<&'static str, Gate>,
     pub(crate) polls: Polls,
@@ -61,6 +62,13 @@ pub struct Model {
     pub(crate) now_us: u64,
     /// Moment of the last reset: what the log counts from.
     pub(crate) zero_us: u64,
+}
+
+impl Bot {
+    /// What a message counts in over all chats.
+    fn overall(&mut self, paid: bool) -> &mut Vec<Meter> {
+        if paid { &mut self.paid } else { &mut self.overall }
+    }
 }
 
 /// A call while it is judged, and what the log will say of it.
@@ -271,6 +279,7 @@ impl Model {
         let limits = &self.settings.limits;
         self.bots.entry(&id, || Bot {
             overall: Meter::all(&limits.overall),
+            paid: Meter::all(&limits.paid),
             profile: BTreeMap::new(),
             polls: Polls::default(),
         })
@@ -292,17 +301,18 @@ impl Model {
             Family::Typing | Family::Draft => self.settings.limits.typing_ban_cap,
             _ => self.settings.limits.ban_cap,
         };
+        let paid = case.method.act.may_be_paid() && case.call.args.is_true("allow_paid_broadcast");
         let mut overall = Vec::new();
         if family == Family::Message {
             // Taken out for the moment: the chat is borrowed beside it.
-            overall = std::mem::take(&mut self.bot(case.bot).overall);
+            overall = std::mem::take(self.bot(case.bot).overall(paid));
         }
         let admission = match self.gate(case) {
             None => Admission::All,
             Some(gate) => admit(gate, &mut overall, case, units, |ban| ban.hit(now_us, grace, cap), cap),
         };
         if family == Family::Message {
-            self.bot(case.bot).overall = overall;
+            *self.bot(case.bot).overall(paid) = overall;
         }
         admission
     }

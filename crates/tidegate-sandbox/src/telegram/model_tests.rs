@@ -111,6 +111,23 @@ fn thirty_a_second_over_all_chats() {
 }
 
 #[test]
+fn a_thousand_a_second_of_those_that_are_paid() {
+    let mut model = model();
+    let mut at = |ms, chat: i64, method: &str, paid: &str| {
+        let call = Call::new(TOKEN, method).arg("chat_id", chat).arg("text", "x").arg("message_id", 1);
+        model.call(Duration::from_millis(ms), &call.arg("allow_paid_broadcast", paid)).answer.status
+    };
+    let first: Vec<u16> = (1..=1_001).map(|chat| at(500, chat, "sendMessage", "true")).collect();
+    assert_eq!(first.iter().filter(|status| **status == 200).count(), 1_000);
+    // What is not paid has its own second, and an edit is never paid.
+    let second: Vec<u16> = (2_001..=2_031).map(|chat| at(500, chat, "sendMessage", "false")).collect();
+    assert_eq!(second.iter().filter(|status| **status == 200).count(), 30);
+    assert_eq!(at(500, 1, "editMessageText", "true"), 429);
+    assert_eq!(at(1_499, 3_000, "sendMessage", "1"), 429);
+    assert_eq!(at(1_500, 3_001, "sendMessage", "True"), 200);
+}
+
+#[test]
 fn a_ban_called_into_doubles_up_to_its_cap_and_ends_when_left_alone() {
     check(
         "0 20×sendMessage chat_id=-5 text=x

@@ -57,7 +57,8 @@ impl Facts {
         }
         let named = asked.peer.as_ref().and_then(|peer| peer.to_str().ok()).map(Peer::parse);
         let peer = route.peer.clone().or(named);
-        let row = policy.row_of(&Called { method: &route.template, has_chat: peer.is_some(), rich: false });
+        let row =
+            policy.row_of(&Called { method: &route.template, has_chat: peer.is_some(), rich: false, paid: false });
         let agent = head.headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
         let timeout = || Library::GivesUp(hold::timeout(agent));
         let library = config.discord.auto_hold.map_or_else(timeout, Library::Holds);

@@ -54,7 +54,8 @@ impl Facts {
         if args.peer().is_none() {
             args.chat = asked.peer.as_ref().and_then(|peer| peer.to_str().ok()).map(Peer::parse);
         }
-        let row = policy.row_of(&Called { method, has_chat: args.peer().is_some(), rich: args.rich });
+        let paid = args.paid.unwrap_or(false);
+        let row = policy.row_of(&Called { method, has_chat: args.peer().is_some(), rich: args.rich, paid });
         let timeout = || Library::GivesUp(hold::timeout(header(USER_AGENT)));
         let library = config.telegram.auto_hold.map_or_else(timeout, Library::Holds);
         let asking = Asking::new(row, library, asked).map_err(|reason| Box::new(answer::bad(reason)))?;
@@ -106,7 +107,7 @@ fn message(policy: &Policy, row: RowId, method: &str, args: &Args) -> Option<Mes
 
 /// Whether a call of this method must show its chat before it may leave.
 fn needs_chat(policy: &Policy, method: &str) -> bool {
-    let row = policy.row_of(&Called { method, has_chat: false, rich: false });
+    let row = policy.row_of(&Called { method, has_chat: false, rich: false, paid: false });
     policy.row(row).buckets.iter().any(|id| policy.bucket(*id).scope != BucketScope::Bot)
 }
 

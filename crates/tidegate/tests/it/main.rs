@@ -16,6 +16,7 @@ mod gateway;
 mod held;
 mod hostile;
 mod house;
+mod paid;
 mod passing;
 mod patience;
 mod secrets;

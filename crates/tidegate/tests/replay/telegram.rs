@@ -326,3 +326,48 @@ fn a_slow_upload_does_not_block_its_line_for_ever() {
     assert_eq!(outputs[0].at, 0);
     assert!((60_000..=60_001).contains(&outputs[1].at), "{outputs:?}");
 }
+
+#[test]
+fn two_hundred_paid_chats_leave_within_a_second() {
+    let outputs = run(
+        "telegram until=60000",
+        "0 write 1-25 sendMessage $
+         0 write 101-300 sendMessage $ fields=text,allow_paid_broadcast hold=4000
+         0 write 401-500 copyMessage -$ fields=allow_paid_broadcast hold=4000",
+    );
+    assert_eq!(outputs.len(), 325);
+    assert!(outputs.iter().all(|out| out.kind == "send" && out.at == 0), "{outputs:?}");
+}
+
+/// What is paid takes nothing of the bot's second, and a chat's own limits stay, in one line with what is not paid.
+#[test]
+fn a_paid_chat_keeps_its_own_pace() {
+    check(
+        "telegram instant until=9000",
+        "0 write 1-2 sendMessage 77 fields=allow_paid_broadcast
+         0 write 3 sendMessage 77
+         0 write 4 sendRichMessage 77 fields=rich_message,allow_paid_broadcast
+         0 write 5 sendMessage 77
+         0 write 6-29 sendMessage -$",
+        &expect![[r#"
+            0 send 1-3 admitted
+            0 send 6-29 admitted
+            1000 send 4 held 1000
+            2000 send 5 held 2000
+        "#]],
+    );
+    let outputs = run("telegram instant until=59999", "0 write 1-20 sendMessage -5 fields=allow_paid_broadcast");
+    assert_eq!(outputs.iter().filter(|out| out.kind == "send").count(), 18);
+}
+
+/// 1,000 in any second, an album by its items.
+#[test]
+fn paid_broadcasts_have_a_thousand_a_second() {
+    let outputs = run(
+        "telegram instant until=9000",
+        "0 write 1-100 sendMediaGroup $ weight=9 fields=allow_paid_broadcast
+         0 write 101-210 sendMessage $ fields=allow_paid_broadcast",
+    );
+    assert_eq!(outputs.iter().filter(|out| out.at == 0).count(), 200);
+    assert_eq!(outputs.iter().filter(|out| out.at == 1_000).count(), 10);
+}

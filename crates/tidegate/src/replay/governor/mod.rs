@@ -106,6 +106,7 @@ impl Codec {
             method: route.as_ref().map_or(&line.method, |route| &route.template),
             has_chat: named.is_some(),
             rich: line.fields.iter().any(|name| name == "rich_message"),
+            paid: line.fields.iter().any(|name| name == "allow_paid_broadcast"),
         };
         Ok(Write {
             ticket: line.ticket,

@@ -18,7 +18,7 @@ pub(crate) use self::multipart::Multipart;
 const LONGEST_NAME: usize = 128;
 
 /// All that [`Args::set`] takes.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "chat_id",
     "inline_message_id",
     "message_id",
@@ -27,6 +27,7 @@ const NAMES: [&str; 8] = [
     "media",
     "message_ids",
     "rich_message",
+    "allow_paid_broadcast",
 ];
 
 /// What a decision needs to know of a call.
@@ -42,6 +43,8 @@ pub(crate) struct Args {
     /// How many messages are copied or forwarded.
     pub(crate) messages: Option<u32>,
     pub(crate) rich: bool,
+    /// What it says of being charged as a paid broadcast.
+    pub(crate) paid: Option<bool>,
 }
 
 impl Args {
@@ -58,6 +61,7 @@ impl Args {
             "message_thread_id" if self.thread.is_none() => self.thread = value.parse().ok(),
             "media" if self.media.is_none() => self.media = json::length(value.as_bytes()),
             "message_ids" if self.messages.is_none() => self.messages = json::length(value.as_bytes()),
+            "allow_paid_broadcast" if self.paid.is_none() => self.paid = Some(is_true(value)),
             "rich_message" => self.rich |= !value.is_empty() && value != "null",
             _ => {}
         }
@@ -67,6 +71,11 @@ impl Args {
     pub(crate) fn peer(&self) -> Option<&Peer> {
         self.chat.as_ref().or(self.inline.as_ref())
     }
+}
+
+/// As Telegram's own server reads a Boolean.
+fn is_true(value: &str) -> bool {
+    ["true", "yes", "1"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 fn peer(value: &str) -> Option<Peer> {

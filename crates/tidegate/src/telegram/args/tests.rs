@@ -109,3 +109,20 @@ fn an_argument_can_be_read_again() {
     assert_eq!(find("text", "text=q", &format, br#"{"text":"a"}"#).as_deref(), Some("q"));
     assert_eq!(find("caption", "", &Format::Form, b"caption=x+y").as_deref(), Some("x y"));
 }
+
+#[test]
+fn a_boolean_is_read_as_telegrams_server_reads_one() {
+    for (body, paid) in [
+        (r#"{"allow_paid_broadcast":true}"#, Some(true)),
+        (r#"{"allow_paid_broadcast":"True"}"#, Some(true)),
+        (r#"{"allow_paid_broadcast":" YES "}"#, Some(true)),
+        (r#"{"allow_paid_broadcast":1}"#, Some(true)),
+        (r#"{"allow_paid_broadcast":false}"#, Some(false)),
+        (r#"{"allow_paid_broadcast":null}"#, Some(false)),
+        (r#"{"allow_paid_broadcast":2}"#, Some(false)),
+        (r#"{"x":{"allow_paid_broadcast":true}}"#, None),
+    ] {
+        assert_eq!(read("", JSON, body.as_bytes()).paid, paid, "{body}");
+    }
+    assert_eq!(read("allow_paid_broadcast=true", FORM, b"allow_paid_broadcast=false").paid, Some(true));
+}
