@@ -304,8 +304,12 @@ impl State {
     }
 
     pub(super) fn at_rest(&self) -> bool {
-        let cools = |cooldown: &Option<Cooldown>| cooldown.is_some_and(|cooldown| !cooldown.over(self.now));
-        self.writes.len() == 0 && !cools(&self.bot_cooldown) && self.cooling_peers() == 0
+        // A probe that is due is nobody's while nothing waits.
+        let runs =
+            |cooldown: Option<Cooldown>| cooldown.and_then(Cooldown::until).is_some_and(|until| until > self.now);
+        self.writes.len() == 0
+            && !runs(self.bot_cooldown)
+            && self.peers.iter().all(|(_, peer)| peer.extra.is_none() || !runs(peer.cooldown()))
     }
 
     pub(super) fn cooling_peers(&self) -> usize {

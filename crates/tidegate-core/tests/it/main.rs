@@ -5,6 +5,7 @@ mod bot;
 mod cases;
 mod edits;
 mod crowd;
+mod fair;
 mod golden;
 mod hold_until;
 mod hashes;

@@ -3,6 +3,7 @@
 //! The worlds are the same in every run. Another seed shows others: `TIDEGATE_SEED=7 cargo test -p tidegate-core`; more
 //! of them: `PROPTEST_CASES=2000`. A failure is shrunk and printed as the plan that leads to it.
 
+mod anything;
 mod plans;
 mod same;
 mod turns;
