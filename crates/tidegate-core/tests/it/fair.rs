@@ -132,7 +132,8 @@ impl Fair {
             3 => Peer::Id(-7),
             4 => Peer::Id(77),
             5 | 6 => Peer::Id(78),
-            _ => Peer::Name("@named".into()),
+            7 => Peer::Name("@named".into()),
+            _ => Peer::Id(i64::try_from(at).unwrap()),
         }
     }
 
