@@ -125,3 +125,26 @@ fn a_cooldown_beyond_the_limit_books_nothing() {
         "#]],
     );
 }
+
+/// What is told counts the weights of all that waits before it: albums of other chats, each of which waits for its whole
+/// weight. Told, it comes back in time.
+#[test]
+fn behind_albums_of_other_chats_the_time_is_told_that_they_take() {
+    check(
+        "telegram instant until=5000",
+        "0 write 1-25 sendMessage $
+         1 write 26-30 sendMediaGroup $ weight=10
+         2 write 31 sendMessage 31 hold=0
+         2 write 32 sendMessage 32
+         3 write 33 sendMediaGroup 33 weight=10 hold=0",
+        &expect![[r#"
+            0 send 1-25 admitted
+            2 refuse 31 max_hold 2998
+            3 refuse 33 max_hold 2997
+            1000 send 26-27 held 999
+            2000 send 28-29 held 1999
+            3000 send 30 held 2999
+            3000 send 32 held 2998
+        "#]],
+    );
+}
