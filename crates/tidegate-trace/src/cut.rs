@@ -12,14 +12,14 @@ const WHOLE_CHARS: usize = 2_000;
 const LISTS: [&str; 4] = [", expected", ", there are no", "; the nearest is", "; there are"];
 
 /// A message whose quoted text, and as a whole, is short enough for a terminal.
-pub(crate) fn message(text: &str) -> String {
+pub fn message(text: &str) -> String {
     let quoted = quoted(text);
     let Some((at, to)) = quoted else { return upto(text, WHOLE_CHARS) };
     upto(&format!("{}{}{}", &text[..at], words(&text[at..to]), &text[to..]), WHOLE_CHARS)
 }
 
 /// A written text's beginning.
-pub(crate) fn words(text: &str) -> String {
+pub fn words(text: &str) -> String {
     upto(text, QUOTED_CHARS)
 }
 

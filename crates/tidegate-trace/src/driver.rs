@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tidegate_core::{Gate, Time};
 
-use super::ReplayError;
 use super::line::{First, Moment, Outcome, Pace, Timed, told};
 use crate::cut;
+use crate::error::ReplayError;
 
 /// So often may a gate ask to be called again at one moment: more than it can hold.
 const MOST_CALLS_AT_ONCE: u32 = 20_000;

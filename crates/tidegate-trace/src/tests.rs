@@ -181,7 +181,7 @@ fn an_unknown_gate_is_named_with_the_known_ones() {
 
 #[test]
 fn a_moment_that_no_clock_shows_is_told_whatever_the_gate() {
-    for gate in super::GATES {
+    for gate in super::error::GATES {
         let at = |at: &str, until: &str| {
             let trace = format!("{{\"new\":{{\"run_until\":{until}}}}}\n{{\"at\":{at},\"input\":\"tick\"}}");
             replay(gate, Cursor::new(trace), Vec::new()).map_err(|error| error.to_string())
@@ -200,7 +200,7 @@ fn a_moment_that_no_clock_shows_is_told_whatever_the_gate() {
 #[test]
 fn an_encoding_mark_is_passed_over_at_the_start_alone() {
     let new = "\u{feff}{\"new\":{}}";
-    for gate in super::GATES {
+    for gate in super::error::GATES {
         replay(gate, Cursor::new(format!("{new}\n{{\"at\":0,\"input\":\"tick\"}}")), Vec::new()).unwrap();
         let error = replay(gate, Cursor::new(format!("{{\"new\":{{}}}}\n{new}")), Vec::new()).unwrap_err();
         assert!(error.to_string().starts_with("line 2: "), "{error}");
@@ -210,7 +210,7 @@ fn an_encoding_mark_is_passed_over_at_the_start_alone() {
 #[test]
 fn a_word_of_megabytes_is_quoted_by_its_beginning() {
     let long = "y".repeat(5_000_000);
-    for gate in super::GATES {
+    for gate in super::error::GATES {
         let lines = [
             long.clone(),
             format!("{{\"new\":{{\"{long}\":1}}}}"),

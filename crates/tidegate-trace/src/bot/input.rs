@@ -5,13 +5,13 @@ use serde_json::Value;
 use tidegate_core::bot::{BotInput, Input};
 
 use super::settings::{Opened, Opening, key};
-use crate::replay::driver::Codec as _;
-use crate::replay::line::OneOf;
-use crate::replay::{governor, identify_queue, send_queue, shard};
+use crate::driver::Codec as _;
+use crate::line::OneOf;
+use crate::{governor, identify_queue, send_queue, shard};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Open(Opened),
     Forget(Forget),
     Shard(OfShard<shard::input::Line>),
@@ -24,13 +24,13 @@ pub(in crate::replay) enum Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Forget {
+pub(crate) struct Forget {
     shard: OneOf,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct OfShard<L> {
+pub(crate) struct OfShard<L> {
     shard: OneOf,
     input: L,
 }

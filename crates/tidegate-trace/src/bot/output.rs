@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::bot::{BotOutput, Output, ShardKey};
 
-use crate::replay::{governor, identify_queue, send_queue, shard};
+use crate::{governor, identify_queue, send_queue, shard};
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Shard { shard: (u32, u32), output: shard::output::Line },
     SendQueue { shard: (u32, u32), output: send_queue::output::Line },
     IdentifyQueue(identify_queue::output::Line),

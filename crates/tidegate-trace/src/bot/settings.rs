@@ -6,9 +6,9 @@ use tidegate_core::bot::{Gateway, Input, Settings, ShardKey};
 use tidegate_core::governor::Governor;
 use tidegate_core::{Gate, Time, shard};
 
-use crate::replay::driver::Codec as _;
-use crate::replay::line::{OneOf, told};
-use crate::replay::{governor, identify_queue, send_queue, shard as shard_line};
+use crate::driver::Codec as _;
+use crate::line::{OneOf, told};
+use crate::{governor, identify_queue, send_queue, shard as shard_line};
 
 /// Several times what the largest bots have.
 const SHARDS_MAX: usize = 65_536;
@@ -33,7 +33,7 @@ struct Line {
 /// A shard that is there, alone or with what it starts from.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a shard as [ID,COUNT] or as {\"shard\":[ID,COUNT],\"session\":{…}}")]
-pub(in crate::replay) enum Opened {
+pub(crate) enum Opened {
     Bare(OneOf),
     With(With),
 }
@@ -41,7 +41,7 @@ pub(in crate::replay) enum Opened {
 /// What is the shard's own.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct With {
+pub(crate) struct With {
     shard: OneOf,
     session: Option<shard_line::settings::Session>,
     url: Option<String>,

@@ -6,11 +6,11 @@ use tidegate_core::discord::Headers;
 use tidegate_core::governor::{Answer, Class, Input, RefusedScope, Scope, Ticket};
 use tidegate_core::{MethodKey, Peer, Span, Time};
 
-use crate::replay::line::{Millis, Name};
+use crate::line::{Millis, Name};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Write(Write),
     Done(Done),
     Refused(Refused),
@@ -26,7 +26,7 @@ pub(in crate::replay) enum Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Write {
+pub(crate) struct Write {
     #[serde(deserialize_with = "ticket")]
     pub(super) ticket: Ticket,
     pub(super) method: String,
@@ -47,7 +47,7 @@ fn one() -> u32 {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Done {
+pub(crate) struct Done {
     #[serde(deserialize_with = "ticket")]
     ticket: Ticket,
     result: Ended,
@@ -63,7 +63,7 @@ enum Ended {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Refused {
+pub(crate) struct Refused {
     #[serde(deserialize_with = "ticket")]
     ticket: Ticket,
     retry_after_ms: Option<Millis>,
@@ -85,7 +85,7 @@ enum ScopeName {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Deferred {
+pub(crate) struct Deferred {
     #[serde(deserialize_with = "ticket")]
     ticket: Ticket,
     bucket: String,
@@ -94,14 +94,14 @@ pub(in crate::replay) struct Deferred {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Cancel {
+pub(crate) struct Cancel {
     #[serde(deserialize_with = "ticket")]
     ticket: Ticket,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Cooldown {
+pub(crate) struct Cooldown {
     scope: ScopeName,
     for_ms: Millis,
     peer: Option<Name>,
@@ -111,7 +111,7 @@ pub(in crate::replay) struct Cooldown {
 /// What an answer's headers teach.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Learned {
+pub(crate) struct Learned {
     #[serde(deserialize_with = "ticket")]
     ticket: Ticket,
     hash: String,
@@ -122,14 +122,14 @@ pub(in crate::replay) struct Learned {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Migrate {
+pub(crate) struct Migrate {
     from: Name,
     to: Name,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Query {
+pub(crate) enum Query {
     Peers,
     Counters,
 }

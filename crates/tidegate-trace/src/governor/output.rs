@@ -6,7 +6,7 @@ use tidegate_core::governor::{Count, DropReason, Outcome, Output, RefuseReason};
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Send {
         ticket: u64,
         outcome: &'static str,
@@ -38,7 +38,7 @@ pub(in crate::replay) enum Line {
 }
 
 /// `surface/class/outcome` and how many, in table order.
-pub(in crate::replay) struct Counters(Vec<Count>);
+pub(crate) struct Counters(Vec<Count>);
 
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

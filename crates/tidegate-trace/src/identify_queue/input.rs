@@ -7,13 +7,13 @@ use serde::de::{self, Deserializer, Visitor};
 use tidegate_core::identify_queue::{GrantId, Input, SessionStartLimit, Shard, Start};
 use tidegate_core::{Span, Time};
 
-use crate::replay::line::Millis;
+use crate::line::Millis;
 
 const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Request(Request),
     Release(Release),
     Identified(Identified),
@@ -24,7 +24,7 @@ pub(in crate::replay) enum Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Request {
+pub(crate) struct Request {
     shard: Shard,
     #[serde(default)]
     http: bool,
@@ -32,7 +32,7 @@ pub(in crate::replay) struct Request {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Release {
+pub(crate) struct Release {
     shard: Shard,
     grant: Option<u64>,
     #[serde(default)]
@@ -41,14 +41,14 @@ pub(in crate::replay) struct Release {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Identified {
+pub(crate) struct Identified {
     shard: Shard,
     grant: Option<u64>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Refresh {
+pub(crate) struct Refresh {
     max_concurrency: i64,
     remaining: i64,
     reset_at_ms: Moment,
@@ -58,7 +58,7 @@ pub(in crate::replay) struct Refresh {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Deferred {
+pub(crate) struct Deferred {
     shard: Shard,
     grant: u64,
     until_ms: Millis,

@@ -5,7 +5,7 @@ use tidegate_core::identify_queue::{
 };
 use tidegate_core::{Gate, Time};
 
-pub(in crate::replay) struct Kept {
+pub(crate) struct Kept {
     queue: IdentifyQueue,
     starts: InMemoryStarts,
 }

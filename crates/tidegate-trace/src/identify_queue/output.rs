@@ -5,7 +5,7 @@ use tidegate_core::identify_queue::{Note, Output, Shard};
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Grant { shard: Shard, grant: u64 },
     Deny { shard: Shard, refresh_at_ms: u64 },
     Note(Noted),
@@ -14,7 +14,7 @@ pub(in crate::replay) enum Line {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Noted {
+pub(crate) enum Noted {
     BudgetLow { remaining: u64 },
     Waiting { shard: Shard, behind: usize },
 }

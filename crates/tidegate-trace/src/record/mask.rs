@@ -10,7 +10,7 @@ use super::stand_in;
 
 /// A session's id: who has it and a token can take the session over.
 pub(super) fn session(id: &str) -> Box<str> {
-    format!("{:016x}", crate::bots::keyed(id)).into()
+    format!("{:016x}", super::keyed(id)).into()
 }
 
 /// A Gateway address without path and query.

@@ -9,9 +9,11 @@ mod mask;
 mod tests;
 
 use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -26,7 +28,7 @@ use super::line::Outcome;
 const LARGEST: u64 = 256 << 20;
 
 /// One bot's trace: `NAME.jsonl`, to be fed to `tidegate replay bot`, and `NAME.out.jsonl`, what it has to print then.
-pub(crate) struct Recorder {
+pub struct Recorder {
     inputs: BufWriter<File>,
     outputs: BufWriter<File>,
     written: u64,
@@ -36,7 +38,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Whether traces can be begun in `folder`, which is made where it is missing.
-    pub(crate) fn try_out(folder: &Path) -> io::Result<()> {
+    pub fn try_out(folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
         let file = folder.join(format!(".tidegate-{}", std::process::id()));
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file)?;
@@ -44,7 +46,7 @@ impl Recorder {
     }
 
     /// Begins a trace in `folder`, which is made where it is missing.
-    pub(crate) fn begin(folder: &Path, name: &str, settings: &Settings, limit: SessionStartLimit) -> io::Result<Self> {
+    pub fn begin(folder: &Path, name: &str, settings: &Settings, limit: SessionStartLimit) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let open = |name: String| OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(name));
         let mut recorder = Self {
@@ -59,7 +61,7 @@ impl Recorder {
     }
 
     /// The gates are about to be told something.
-    pub(crate) fn input(&mut self, now: Time, input: &Input<Bytes>) {
+    pub fn input(&mut self, now: Time, input: &Input<Bytes>) {
         if !self.over {
             let line = json!({"at": now.as_micros() / 1000, "input": input::input(input)});
             self.write(false, &line.to_string());
@@ -67,7 +69,7 @@ impl Recorder {
     }
 
     /// The gates said something.
-    pub(crate) fn output(&mut self, now: Time, output: &Output<Bytes>) {
+    pub fn output(&mut self, now: Time, output: &Output<Bytes>) {
         if self.over {
             return;
         }
@@ -79,7 +81,7 @@ impl Recorder {
     }
 
     /// Hands what was written to the system, so that a kill loses none of it.
-    pub(crate) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         if self.over {
             return;
         }
@@ -108,5 +110,11 @@ impl Recorder {
 
 /// What a trace has in the place of a payload.
 fn stand_in(what: &[u8]) -> Value {
-    Value::String(format!("{:016x}", crate::bots::keyed(what)))
+    Value::String(format!("{:016x}", keyed(what)))
+}
+
+/// Keyed anew in every process: equal values are seen to be equal within a trace, and nothing else is told.
+fn keyed(what: impl Hash) -> u64 {
+    static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    KEY.hash_one(what)
 }

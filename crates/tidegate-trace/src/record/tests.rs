@@ -9,7 +9,7 @@ use tidegate_core::shard::{Event, Generation};
 use tidegate_core::{Gate, Span, Time, identify_queue, send_queue, shard};
 
 use super::Recorder;
-use crate::replay::replay;
+use crate::replay;
 
 const KEY: ShardKey = ShardKey { id: 0, count: 1 };
 const SECRET: &str = "a-session-nobody-may-know";

@@ -7,11 +7,11 @@ use serde_json::Value;
 use tidegate_core::Span;
 use tidegate_core::send_queue::Input;
 
-use crate::replay::line::{Millis, Name};
+use crate::line::{Millis, Name};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Command(Command),
     MembersRequest(MembersRequest),
     Subscribe(Subscribe),
@@ -25,7 +25,7 @@ pub(in crate::replay) enum Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Command {
+pub(crate) struct Command {
     id: u64,
     op: u8,
     #[serde(default)]
@@ -34,7 +34,7 @@ pub(in crate::replay) struct Command {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct MembersRequest {
+pub(crate) struct MembersRequest {
     id: u64,
     guild: Name,
     #[serde(default)]
@@ -45,7 +45,7 @@ pub(in crate::replay) struct MembersRequest {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Subscribe {
+pub(crate) struct Subscribe {
     guild: Name,
     snapshot: Value,
     /// The size of the map's entry, where the snapshot only stands for a real one.
@@ -54,13 +54,13 @@ pub(in crate::replay) struct Subscribe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Direct {
+pub(crate) struct Direct {
     op: u8,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct RateLimited {
+pub(crate) struct RateLimited {
     opcode: u8,
     guild: Name,
     retry_after_ms: Millis,
@@ -68,12 +68,12 @@ pub(in crate::replay) struct RateLimited {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Closed {
+pub(crate) struct Closed {
     code: Option<u16>,
 }
 
 impl Line {
-    pub(in crate::replay) fn into_input(self) -> Result<Input<Value>, String> {
+    pub(crate) fn into_input(self) -> Result<Input<Value>, String> {
         Ok(match self {
             Self::Command(Command { op: op @ (1 | 2 | 6), .. }) => {
                 return Err(format!("command: op {op} is never queued: expected it as {{\"direct\":{{\"op\":{op}}}}}"));

@@ -6,7 +6,7 @@ use tidegate_core::send_queue::{DropReason, Frame, Guild, Output, RefuseReason, 
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Send(Sent),
     Refused {
         #[serde(flatten)]
@@ -24,20 +24,20 @@ pub(in crate::replay) enum Line {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Sent {
+pub(crate) enum Sent {
     Command { id: u64 },
     Subscriptions(Subscriptions),
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum What {
+pub(crate) enum What {
     Id(u64),
     Guild(String),
 }
 
 /// The map in the order in which its guilds go.
-pub(in crate::replay) struct Subscriptions(Vec<(Guild, Value)>);
+pub(crate) struct Subscriptions(Vec<(Guild, Value)>);
 
 impl Serialize for Subscriptions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -64,7 +64,7 @@ impl From<Output<Value>> for Line {
 }
 
 /// Why a command is refused, in a word.
-pub(crate) fn refused(reason: RefuseReason) -> &'static str {
+pub fn refused(reason: RefuseReason) -> &'static str {
     match reason {
         RefuseReason::TooLarge => "too_large",
         RefuseReason::QueueFull => "queue_full",
@@ -72,7 +72,7 @@ pub(crate) fn refused(reason: RefuseReason) -> &'static str {
 }
 
 /// Why a command is dropped, in a word.
-pub(crate) fn dropped(reason: DropReason) -> &'static str {
+pub fn dropped(reason: DropReason) -> &'static str {
     match reason {
         DropReason::Superseded => "superseded",
         DropReason::After4008 => "after_4008",

@@ -4,11 +4,11 @@ use serde::Deserialize;
 use tidegate_core::shard::{Event, Generation, Grant, Input};
 use tidegate_core::{Span, Time};
 
-use crate::replay::line::Millis;
+use crate::line::Millis;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Start,
     Fresh(Fresh),
     Budget,
@@ -39,44 +39,44 @@ pub(in crate::replay) enum Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Fresh {
+pub(crate) struct Fresh {
     differs: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Rewind {
+pub(crate) struct Rewind {
     seq: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct NextInLine {
+pub(crate) struct NextInLine {
     due_ms: Millis,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Granted {
+pub(crate) struct Granted {
     grant: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Denied {
+pub(crate) struct Denied {
     refresh_at_ms: Millis,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Socket {
+pub(crate) struct Socket {
     #[serde(rename = "gen")]
     generation: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Hello {
+pub(crate) struct Hello {
     #[serde(rename = "gen")]
     generation: u64,
     interval_ms: Millis,
@@ -84,7 +84,7 @@ pub(in crate::replay) struct Hello {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Ready {
+pub(crate) struct Ready {
     #[serde(rename = "gen")]
     generation: u64,
     session: String,
@@ -96,7 +96,7 @@ pub(in crate::replay) struct Ready {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Dispatch {
+pub(crate) struct Dispatch {
     #[serde(rename = "gen")]
     generation: u64,
     seq: u64,
@@ -104,7 +104,7 @@ pub(in crate::replay) struct Dispatch {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct InvalidSession {
+pub(crate) struct InvalidSession {
     #[serde(rename = "gen")]
     generation: u64,
     resumable: bool,
@@ -112,7 +112,7 @@ pub(in crate::replay) struct InvalidSession {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Closed {
+pub(crate) struct Closed {
     #[serde(rename = "gen")]
     generation: u64,
     code: Option<u16>,
@@ -120,7 +120,7 @@ pub(in crate::replay) struct Closed {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Sent {
+pub(crate) struct Sent {
     #[serde(rename = "gen")]
     generation: u64,
     op: u8,

@@ -5,7 +5,7 @@ use tidegate_core::shard::{End, Note, Output, StopReason, StoredSession, Why};
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum Line {
+pub(crate) enum Line {
     Connect { r#gen: u64, url: String },
     Close { r#gen: u64, code: u16 },
     Beat { r#gen: u64, seq: Option<u64> },
@@ -21,7 +21,7 @@ pub(in crate::replay) enum Line {
 }
 
 #[derive(Serialize)]
-pub(in crate::replay) struct Session {
+pub(crate) struct Session {
     id: String,
     seq: u64,
     resume_url: String,
@@ -31,7 +31,7 @@ pub(in crate::replay) struct Session {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::replay) enum NoteLine {
+pub(crate) enum NoteLine {
     Stale { r#gen: u64 },
     Unstable { reasons: Reasons },
     NotYet { until_ms: u64, why: &'static str },
@@ -39,7 +39,7 @@ pub(in crate::replay) enum NoteLine {
 }
 
 /// How connections ended, and how often so.
-pub(in crate::replay) struct Reasons(Vec<(End, u32)>);
+pub(crate) struct Reasons(Vec<(End, u32)>);
 
 impl Serialize for Reasons {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -87,7 +87,7 @@ impl From<Note> for NoteLine {
 }
 
 /// Why a shard waits, in a word.
-pub(crate) fn waits(why: Why) -> &'static str {
+pub fn waits(why: Why) -> &'static str {
     match why {
         Why::Backoff => "backoff",
         Why::Cooldown => "cooldown",
@@ -97,7 +97,7 @@ pub(crate) fn waits(why: Why) -> &'static str {
 }
 
 /// Why a shard stopped, in a word.
-pub(crate) fn stopped(reason: StopReason) -> &'static str {
+pub fn stopped(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Fatal(fatal) => fatal.name(),
         StopReason::Budget => "budget",
@@ -105,7 +105,7 @@ pub(crate) fn stopped(reason: StopReason) -> &'static str {
 }
 
 /// How a connection ended, in a word.
-pub(crate) fn ended(end: End) -> String {
+pub fn ended(end: End) -> String {
     match end {
         End::Closed(Some(code)) => format!("closed_{code}"),
         End::Closed(None) => "closed".to_owned(),

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use tidegate_core::shard::{OnBudgetGone, Settings, StoredSession};
 use tidegate_core::{Span, Time};
 
-use crate::replay::line::{Millis, OneOf};
+use crate::line::{Millis, OneOf};
 
 /// Every number has the name of its key in the configuration, times with `_ms`. What is left out is as by default.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Line {
+pub(crate) struct Line {
     shard: Option<OneOf>,
     url: Option<String>,
     seed: Option<u64>,
@@ -40,7 +40,7 @@ pub(in crate::replay) struct Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::replay) struct Session {
+pub(crate) struct Session {
     id: String,
     #[serde(default)]
     seq: u64,
@@ -100,7 +100,7 @@ fn range(key: &str, ms: Option<(Millis, Millis)>, default: (Span, Span)) -> Resu
 
 impl Line {
     /// What it leaves out is as `base` has it.
-    pub(in crate::replay) fn read(self, base: Settings) -> Result<(Settings, Option<StoredSession>), String> {
+    pub(crate) fn read(self, base: Settings) -> Result<(Settings, Option<StoredSession>), String> {
         let settings = Settings {
             shard: self.shard.map_or(base.shard, |shard| (shard.id, shard.count)),
             url: self.url.map_or(base.url, Into::into),

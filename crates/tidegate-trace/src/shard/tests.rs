@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use crate::replay::replay;
+use crate::replay;
 
 fn told(lines: &[&str]) -> String {
     replay("shard", Cursor::new(lines.join("\n")), Vec::new()).unwrap_err().to_string()

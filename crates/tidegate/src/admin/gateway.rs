@@ -11,8 +11,8 @@ use tidegate_core::shard::{self, Status, Why};
 
 use super::metrics::head;
 use crate::gateway::fleet::{Fleet, Gate, State};
-use crate::replay::{stopped, waits};
 use crate::serve::Shared;
+use tidegate_trace::{stopped, waits};
 
 /// The states of a shard, as they are told.
 const STATES: [&str; 9] =

@@ -20,7 +20,7 @@ use tidegate_core::Span;
 use tidegate_core::policy::{Platform, Policy};
 use toml::Value;
 
-use crate::cut;
+use tidegate_trace::cut;
 
 pub(crate) use self::gateway::{Compress, Gateway, Ring};
 pub(crate) use self::layers::Layers;

@@ -26,8 +26,8 @@ use crate::gateway::Fleets;
 use crate::governed::edge::Edge;
 use crate::proxy::budget::{Budget, Reserved};
 use crate::proxy::upstream::{Upstream, tls};
-use crate::replay::Recorder;
 use crate::{admin, config, discord};
+use tidegate_trace::Recorder;
 
 /// Of the drain's time, how much is left for answers to those that are still held.
 const LAST_PART: u32 = 10;

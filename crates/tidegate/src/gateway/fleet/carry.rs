@@ -11,7 +11,7 @@ use super::seat::Upstream;
 use super::{Count, Turn, frames};
 use crate::gateway::session::Input;
 use crate::log::Foreign;
-use crate::replay::{dropped, ended, refused, stopped, waits};
+use tidegate_trace::{dropped, ended, refused, stopped, waits};
 
 impl Turn<'_> {
     pub(super) fn carry_out(&mut self, output: bot::Output<Bytes>) {

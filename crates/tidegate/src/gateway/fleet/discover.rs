@@ -15,7 +15,7 @@ use tidegate_core::{Span, Time, send_queue};
 use super::{Caller, Fleet, Gate, Turn};
 use crate::gateway::session::Input;
 use crate::proxy::reply::Reply;
-use crate::replay::Recorder;
+use tidegate_trace::Recorder;
 
 /// A session start is not asked for on an older answer.
 const OLD_AFTER: Span = Span::from_secs(60);

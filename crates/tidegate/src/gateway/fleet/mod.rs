@@ -36,8 +36,8 @@ use super::depot::Depot;
 use super::link::Link;
 use super::said::{Command, Identify, Identity, Resume};
 use crate::bots::Token;
-use crate::replay::Recorder;
 use crate::serve::Connection;
+use tidegate_trace::Recorder;
 
 /// All gates of one bot's Gateway side. What a guild's subscription says is handed on unseen.
 pub(crate) type Gate = bot::Gateway<Bytes>;
