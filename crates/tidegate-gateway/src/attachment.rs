@@ -13,7 +13,7 @@ use bytes::Bytes;
 use tidegate_core::{Span, Time};
 
 use super::close::Close;
-use super::said::{Command, Identify, Resume, Said, said};
+use super::frame::{Command, Identify, Resume, Said, said};
 
 /// Heartbeats, pings, IDENTIFYs and RESUMEs that may come within [`FLOOD_PERIOD`]: Discord's limit of all frames.
 const FLOOD_MOST: usize = 120;
@@ -33,18 +33,22 @@ enum Phase {
 
 /// What follows from a frame.
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub enum Act {
     /// Op 11, at once.
     Ack,
+    /// It asks for a new session.
     Identify(Arc<Identify>),
+    /// It asks for a session that it had.
     Resume(Resume),
+    /// It is for Discord, by way of the send queue.
     Command(Command),
+    /// Nothing.
     Nothing,
 }
 
 /// One bot's connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Attachment {
+pub struct Attachment {
     interval: Span,
     phase: Phase,
     /// Closed then, unless it says something before.
@@ -54,14 +58,14 @@ pub(crate) struct Attachment {
 
 impl Attachment {
     /// `interval`: how often HELLO asks for heartbeats.
-    pub(crate) fn new(now: Time, interval: Span) -> Self {
+    pub fn new(now: Time, interval: Span) -> Self {
         let mut attachment = Self { interval, phase: Phase::New, silent_until: Time::NEVER, answers: VecDeque::new() };
         attachment.heard(now);
         attachment
     }
 
     /// A message came.
-    pub(crate) fn frame(&mut self, now: Time, frame: &Bytes) -> Result<Act, Close> {
+    pub fn frame(&mut self, now: Time, frame: &Bytes) -> Result<Act, Close> {
         match said(frame)? {
             Said::Beat => {
                 self.answered(now)?;
@@ -79,12 +83,12 @@ impl Attachment {
     }
 
     /// A WebSocket ping came. It is no heartbeat, but it costs as much.
-    pub(crate) fn ping(&mut self, now: Time) -> Result<(), Close> {
+    pub fn ping(&mut self, now: Time) -> Result<(), Close> {
         self.answered(now)
     }
 
     /// READY or RESUMED was handed on: from now on its heartbeats are awaited.
-    pub(crate) fn live(&mut self, now: Time) {
+    pub fn live(&mut self, now: Time) {
         if self.phase != Phase::Live {
             self.phase = Phase::Live;
             self.heard(now);
@@ -92,18 +96,18 @@ impl Attachment {
     }
 
     /// Op 9 was handed on.
-    pub(crate) fn invalid(&mut self, now: Time) {
+    pub fn invalid(&mut self, now: Time) {
         self.phase = Phase::Invalid;
         self.heard(now);
     }
 
     /// When to look at the time again.
-    pub(crate) fn due(&self) -> Time {
+    pub fn due(&self) -> Time {
         self.silent_until
     }
 
     /// Time has passed.
-    pub(crate) fn tick(&self, now: Time) -> Result<(), Close> {
+    pub fn tick(&self, now: Time) -> Result<(), Close> {
         if now < self.silent_until {
             return Ok(());
         }

@@ -22,8 +22,9 @@ const PROTOCOL: u16 = 1002;
 
 /// A close frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Close {
-    pub(crate) code: u16,
+pub struct Close {
+    /// Discord's code.
+    pub code: u16,
     pub(crate) reason: Cow<'static, str>,
 }
 

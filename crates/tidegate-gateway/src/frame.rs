@@ -15,7 +15,7 @@ use super::close::Close;
 use super::wire::Malformed;
 use super::wire::object::Members;
 use super::wire::scan::strict;
-use crate::bots::{Token, keyed};
+use tidegate_net::{Token, keyed};
 
 const BEAT: u64 = 1;
 const IDENTIFY: u64 = 2;
@@ -37,11 +37,12 @@ pub(crate) enum Said {
 
 /// An IDENTIFY. Its data holds the token, so it cannot be printed.
 #[derive(Clone)]
-pub(crate) struct Identify {
+pub struct Identify {
     pub(crate) token: Token,
-    pub(crate) key: ShardKey,
+    /// Which shard it is for.
+    pub key: ShardKey,
     /// Its data as it came, but for `compress`, which is between the bot and tidegate.
-    pub(crate) d: Bytes,
+    pub d: Bytes,
     /// Stands for the data where it is compared.
     pub(crate) digest: u64,
     pub(crate) identity: Identity,
@@ -49,23 +50,25 @@ pub(crate) struct Identify {
 
 /// A bot's token, as it wrote it and as its calls over HTTP carry it. It cannot be printed.
 #[derive(Clone)]
-pub(crate) struct Identity {
+pub struct Identity {
     pub(crate) written: Arc<str>,
     pub(crate) authorization: HeaderValue,
 }
 
 /// A RESUME.
 #[derive(Clone, Debug)]
-pub(crate) struct Resume {
+pub struct Resume {
     pub(crate) token: Token,
     pub(crate) identity: Identity,
-    pub(crate) session: Box<str>,
-    pub(crate) seq: u64,
+    /// The session's id.
+    pub session: Box<str>,
+    /// The last dispatch that the bot had.
+    pub seq: u64,
 }
 
 /// Anything else: it goes through the send queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Command {
+pub struct Command {
     pub(crate) op: u8,
     pub(crate) kind: Kind,
     /// The frame as it came.
@@ -135,7 +138,7 @@ fn identify(d: &str) -> Result<Identify, Close> {
 
 /// A bot's token is written with and without `Bot `; both are one bot.
 /// The bot of a token, written with or without `Bot `.
-pub(crate) fn identity(written: &str) -> Option<(Token, Identity)> {
+pub fn identity(written: &str) -> Option<(Token, Identity)> {
     token(written).ok()
 }
 

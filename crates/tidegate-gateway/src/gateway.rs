@@ -1,84 +1,36 @@
-//! What all bots' fleets share.
+//! The bot gateways of all bots.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::bot::{Input, ShardKey};
+use tidegate_core::identify_queue::{GrantId, Shard};
 use tidegate_core::shard::{self, Status};
+use tidegate_net::Token;
 use tidegate_tokio::Clock;
 
-use super::fleet::Fleet;
-use super::ring::{self, Ring};
-use super::session::Times;
-use super::upstream::{Bounds, Dialer};
-use super::wire::codec::Compression;
-use crate::bots::Token;
-use crate::config::{self, Config};
-
-/// What a fleet needs of the world.
-pub(crate) struct Depot {
-    pub(crate) settings: config::Gateway,
-    pub(crate) clock: Clock,
-    pub(super) times: Times,
-    pub(super) dialer: Dialer,
-    total: Arc<ring::Total>,
-    /// Where traces are written.
-    pub(super) record: Option<PathBuf>,
-    /// Connections to Discord.
-    open: AtomicUsize,
-}
-
-/// Counts one connection to Discord while it lives.
-pub(super) struct Open(Arc<Depot>);
+use super::bot_gateway::{BotStatus, Fleet, Place};
+use super::context::Depot;
+use super::discover::Discover;
+use super::frame::Identity;
+use super::settings::Settings;
 
 /// The fleets of all bots, in a bounded table.
 #[derive(Debug)]
-pub(crate) struct Fleets {
+pub struct Fleets {
     pub(crate) depot: Arc<Depot>,
     most: usize,
     table: Mutex<HashMap<u64, Arc<Fleet>>>,
     last_bot: AtomicU64,
 }
 
-impl Depot {
-    fn new(config: &Config, clock: Clock, tls: rustls::ClientConfig) -> Self {
-        let settings = config.discord.gateway.clone();
-        let compression = match settings.compress {
-            config::Compress::No => Compression::None,
-            config::Compress::Zlib => Compression::Zlib,
-            config::Compress::Zstd => Compression::Zstd,
-        };
-        let bounds = Bounds { connect: config.bounds.connect_timeout, ..Bounds::default() };
-        Self {
-            clock,
-            times: Times::from(&settings),
-            dialer: Dialer::new(tls, settings.hosts.clone(), compression, bounds),
-            total: ring::Total::new(settings.ring.total_bytes),
-            open: AtomicUsize::new(0),
-            record: config.record.clone(),
-            settings,
-        }
-    }
-
-    pub(super) fn ring(&self) -> Arc<Ring> {
-        let config::Ring { events, bytes, .. } = self.settings.ring;
-        Ring::new(ring::Bounds { events, bytes }, &self.total)
-    }
-
-    /// Bytes that all rings hold.
-    pub(crate) fn ring_bytes(&self) -> usize {
-        self.total.used()
-    }
-}
-
 impl Fleets {
-    pub(crate) fn new(config: &Config, clock: Clock, tls: rustls::ClientConfig) -> Self {
+    /// With no bot yet. `tls`: the client's settings towards Discord.
+    pub fn new(settings: Settings, clock: Clock, tls: rustls::ClientConfig) -> Self {
         Self {
-            depot: Arc::new(Depot::new(config, clock, tls)),
-            most: config.bounds.bots_max,
+            most: settings.bots_max,
+            depot: Arc::new(Depot::new(settings, clock, tls)),
             table: Mutex::default(),
             last_bot: AtomicU64::new(0),
         }
@@ -111,15 +63,54 @@ impl Fleets {
     }
 
     /// All of them, by their public ids.
-    pub(crate) fn list(&self) -> Vec<Arc<Fleet>> {
+    fn list(&self) -> Vec<Arc<Fleet>> {
         let mut list: Vec<_> = self.table().values().cloned().collect();
         list.sort_by(|a, b| a.token.id().cmp(b.token.id()).then(a.token.hash().cmp(&b.token.hash())));
         list
     }
 
+    /// What all of them do, for operators.
+    pub fn status(&self) -> Vec<BotStatus> {
+        self.list().iter().map(|fleet| fleet.report(self.depot.clock.now())).collect()
+    }
+
+    /// The tokens of all of them.
+    pub fn tokens(&self) -> Vec<Token> {
+        self.list().iter().map(|fleet| fleet.token.clone()).collect()
+    }
+
+    /// Session starts that tidegate still lets a bot have; `None` before Discord has said how many there are.
+    pub fn starts_left(&self, token: &Token) -> Option<u64> {
+        self.known(token)?.starts_left()
+    }
+
+    /// Asks for a shard's place in the identify line of a bot that keeps its own Gateway connection; `None` where too many
+    /// wait, or too many bots are known. Without an identity nobody can ask Discord what is left, and its usual limits are
+    /// taken.
+    pub fn ask(
+        &self,
+        token: &Token,
+        discover: &Arc<dyn Discover>,
+        identity: Option<Identity>,
+        shard: Shard,
+    ) -> Option<Place> {
+        self.of(token)?.ask(discover, identity, shard)
+    }
+
+    /// Gives a grant back: the one with that number, or the current one, or a place in the line. `false` where too many
+    /// bots are known.
+    pub fn give_back(&self, token: &Token, shard: Shard, grant: Option<GrantId>) -> bool {
+        self.of(token).map(|fleet| fleet.give_back(shard, grant, false)).is_some()
+    }
+
+    /// Bytes that all rings hold.
+    pub fn ring_bytes(&self) -> usize {
+        self.depot.ring_bytes()
+    }
+
     /// A person re-arms a bot's shard; all of that id, whatever their count. What each does then, and whether that is what
     /// came of it: one that runs, and one that may not go yet, are left as they are.
-    pub(crate) fn restart(&self, bot: &str, id: u32) -> Vec<(ShardKey, Status, bool)> {
+    pub fn restart(&self, bot: &str, id: u32) -> Vec<(ShardKey, Status, bool)> {
         let mut restarted = Vec::new();
         for fleet in self.list().into_iter().filter(|fleet| fleet.token.id() == bot) {
             let keys: Vec<ShardKey> = fleet.lock().seats.keys().copied().filter(|key| key.id == id).collect();
@@ -140,35 +131,16 @@ impl Fleets {
     }
 
     /// The program ends: Discord's connections are closed so that their sessions can be resumed.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         self.list().iter().for_each(Fleet::stop);
     }
 
     /// Connections to Discord.
-    pub(crate) fn open(&self) -> usize {
-        self.depot.open.load(Ordering::Relaxed)
+    pub fn open(&self) -> usize {
+        self.depot.open()
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<u64, Arc<Fleet>>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Open {
-    pub(super) fn new(depot: &Arc<Depot>) -> Self {
-        depot.open.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(depot))
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl fmt::Debug for Depot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Depot").field("settings", &self.settings).finish_non_exhaustive()
     }
 }

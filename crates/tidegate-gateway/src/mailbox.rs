@@ -27,12 +27,12 @@ pub(crate) struct Link {
     /// No two of one bot have the same.
     pub(crate) number: u64,
     told: Mutex<VecDeque<Tell>>,
-    waker: AtomicWaker,
+    waker: Arc<AtomicWaker>,
 }
 
 impl Link {
     pub(crate) fn new(number: u64) -> Arc<Self> {
-        Arc::new(Self { number, told: Mutex::default(), waker: AtomicWaker::new() })
+        Arc::new(Self { number, told: Mutex::default(), waker: Arc::default() })
     }
 
     pub(crate) fn tell(&self, tell: Tell) {
@@ -45,8 +45,9 @@ impl Link {
         self.told().pop_front()
     }
 
-    pub(crate) fn wake(&self) {
-        self.waker.wake();
+    /// What wakes the task of the socket.
+    pub(crate) fn waker(&self) -> &Arc<AtomicWaker> {
+        &self.waker
     }
 
     /// Wakes `waker` from now on.

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, UPGRADE};
 use hyper::{Method, Request, Response, StatusCode, Version};
-use hyper_util::rt::TokioIo;
 
+use super::bot_connection::Guest;
+use super::client::Client;
 use super::close::Close;
-use super::guest::Guest;
+use super::gateway::Fleets;
 use super::wire::codec::Compression;
-use crate::proxy::body::Body;
-use crate::serve::{Connection, Socket};
 
 const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
 const ACCEPT: HeaderName = HeaderName::from_static("sec-websocket-accept");
@@ -19,43 +17,50 @@ const VERSION: HeaderName = HeaderName::from_static("sec-websocket-version");
 /// What a server answers a key with (RFC 6455, section 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
+/// A WebSocket that a request asked for.
+pub struct Upgrade {
+    accepted: HeaderValue,
+    address: Arc<str>,
+    opening: Result<Compression, Close>,
+}
+
 /// Whether a request asks for a WebSocket.
-pub(crate) fn is_asked_for(request: &Request<Incoming>) -> bool {
+pub fn is_asked_for<B>(request: &Request<B>) -> bool {
     names(request.headers(), &UPGRADE, "websocket")
 }
 
-/// Answers one that does. What it asks for in vain it is told by the WebSocket's close.
-pub(crate) fn serve(
-    connection: &Arc<Connection>,
-    mut request: Request<Incoming>,
-) -> Result<Response<Body>, StatusCode> {
-    let headers = request.headers();
-    let is_handshake = request.method() == Method::GET
-        && request.version() == Version::HTTP_11
-        && names(headers, &CONNECTION, "upgrade");
-    let key = headers.get(KEY).filter(|key| key.len() == 24 && is_handshake).ok_or(StatusCode::BAD_REQUEST)?;
-    if headers.get(VERSION).is_none_or(|version| version != "13") {
-        return Err(StatusCode::UPGRADE_REQUIRED);
+impl Upgrade {
+    /// Reads the handshake. What it asks for in vain it is told by the WebSocket's close.
+    pub fn new<B>(fleets: &Fleets, request: &Request<B>) -> Result<Self, StatusCode> {
+        let headers = request.headers();
+        let is_handshake = request.method() == Method::GET
+            && request.version() == Version::HTTP_11
+            && names(headers, &CONNECTION, "upgrade");
+        let key = headers.get(KEY).filter(|key| key.len() == 24 && is_handshake).ok_or(StatusCode::BAD_REQUEST)?;
+        if headers.get(VERSION).is_none_or(|version| version != "13") {
+            return Err(StatusCode::UPGRADE_REQUIRED);
+        }
+        let accepted = HeaderValue::try_from(accept(key.as_bytes())).map_err(|_| StatusCode::BAD_REQUEST)?;
+        let address = fleets.address(headers)?;
+        let opening = opening(request.uri().query().unwrap_or_default());
+        Ok(Self { accepted, address, opening })
     }
-    let accepted = HeaderValue::try_from(accept(key.as_bytes())).map_err(|_| StatusCode::BAD_REQUEST)?;
-    let address = address(connection, headers)?;
-    let opening = opening(request.uri().query().unwrap_or_default());
-    let place = connection.place().ok_or(StatusCode::SERVICE_UNAVAILABLE)?;
-    let upgraded = hyper::upgrade::on(&mut request);
-    let connection = Arc::clone(connection);
-    tokio::spawn(async move {
-        let Ok(upgraded) = upgraded.await else { return };
-        let Ok(parts) = upgraded.downcast::<TokioIo<Socket>>() else { return };
-        Guest::new(connection, parts.io.into_inner(), &parts.read_buf, address, opening).run().await;
-        drop(place);
-    });
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    let headers = response.headers_mut();
-    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
-    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-    headers.insert(ACCEPT, accepted);
-    Ok(response)
+
+    /// The answer to the handshake.
+    pub fn response(&self) -> Response<()> {
+        let mut response = Response::new(());
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        let headers = response.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(ACCEPT, self.accepted.clone());
+        response
+    }
+
+    /// Serves the bot to its end.
+    pub async fn serve(self, fleets: Arc<Fleets>, client: Client) {
+        Guest::new(fleets, client, self.address, self.opening).run().await;
+    }
 }
 
 /// Whether a header lists that word.
@@ -64,17 +69,19 @@ fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|listed| listed.trim().eq_ignore_ascii_case(word))
 }
 
-/// Where the bot finds tidegate: what READY names in the place of Discord's address.
-pub(crate) fn address(connection: &Connection, headers: &HeaderMap) -> Result<Arc<str>, StatusCode> {
-    if let Some(url) = &connection.shared.config.public_url {
-        return Ok(url.as_str().into());
+impl Fleets {
+    /// Where the bot finds tidegate: what READY names in the place of Discord's address.
+    pub fn address(&self, headers: &HeaderMap) -> Result<Arc<str>, StatusCode> {
+        if let Some(url) = &self.depot.settings.public_url {
+            return Ok(url.as_str().into());
+        }
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).ok_or(StatusCode::BAD_REQUEST)?;
+        let authority: hyper::http::uri::Authority = host.parse().map_err(|_| StatusCode::BAD_REQUEST)?;
+        if authority.as_str().contains('@') {
+            return Err(StatusCode::BAD_REQUEST);
+        }
+        Ok(format!("ws://{authority}").into())
     }
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).ok_or(StatusCode::BAD_REQUEST)?;
-    let authority: hyper::http::uri::Authority = host.parse().map_err(|_| StatusCode::BAD_REQUEST)?;
-    if authority.as_str().contains('@') {
-        return Err(StatusCode::BAD_REQUEST);
-    }
-    Ok(format!("ws://{authority}").into())
 }
 
 /// What the query asks for: each part may be missing.

@@ -8,13 +8,13 @@ use std::sync::{Arc, LazyLock};
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// A keyed hash, different in every process.
-pub(crate) fn keyed(what: impl Hash) -> u64 {
+pub fn keyed(what: impl Hash) -> u64 {
     KEY.hash_one(what)
 }
 
 /// A bot's token. It prints as the bot's public id and a keyed hash.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Token {
+pub struct Token {
     /// The token as written and behind it the public id: one piece of memory for both, which most calls meet cold.
     text: Arc<str>,
     /// Where the id begins.
@@ -30,7 +30,7 @@ impl Token {
     }
 
     /// Telegram's form: digits, a colon, and letters, digits, `_` and `-`.
-    pub(crate) fn telegram(written: &str, test: bool) -> Option<Self> {
+    pub fn telegram(written: &str, test: bool) -> Option<Self> {
         let (id, secret) = written.split_once(':')?;
         let id_fits = (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
         let secret_fits = (1..=128).contains(&secret.len())
@@ -40,7 +40,7 @@ impl Token {
 
     /// What Discord takes in `Authorization`: a kind (`Bot`, `Bearer`, `Basic`) and the token, or the token alone. Another
     /// kind is another caller.
-    pub(crate) fn discord(written: &str) -> Option<Self> {
+    pub fn discord(written: &str) -> Option<Self> {
         let (kind, secret) = written.split_once(' ').unwrap_or(("", written));
         let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !plain(kind) || !plain(secret) || !(1..=2048).contains(&secret.len()) {
@@ -52,37 +52,37 @@ impl Token {
     }
 
     /// The keyed hash of a token as written.
-    pub(super) fn hash_of(written: &str, test: bool) -> u64 {
+    pub fn hash_of(written: &str, test: bool) -> u64 {
         keyed((written, test))
     }
 
     /// Stands for all calls that carry no token of a bot.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Self::new("", "tokenless", keyed("tokenless"), false)
     }
 
     /// Stands for a bot of Discord's whose token was never seen.
-    pub(crate) fn nameless(id: &str) -> Self {
+    pub fn nameless(id: &str) -> Self {
         Self::new("", id, keyed(("nameless", id)), false)
     }
 
     /// Whether it stands for one that was never seen.
-    pub(crate) fn is_nameless(&self) -> bool {
+    pub fn is_nameless(&self) -> bool {
         self.id == 0
     }
 
     /// The bot's public id: what stands before the colon (Telegram), the application's id (Discord), or a hash.
-    pub(crate) fn id(&self) -> &str {
+    pub fn id(&self) -> &str {
         &self.text[self.id..]
     }
 
     /// The keyed hash, different in every process.
-    pub(crate) fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         self.hash
     }
 
     /// Whether this is the token in that text.
-    pub(crate) fn is(&self, written: &str, test: bool) -> bool {
+    pub fn is(&self, written: &str, test: bool) -> bool {
         self.text[..self.id] == *written && self.test == test
     }
 }
@@ -95,7 +95,7 @@ fn application(secret: &str) -> Option<String> {
 }
 
 /// What a text in base64 stands for, in either alphabet.
-pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
+pub fn base64(text: &str) -> Option<Vec<u8>> {
     let (mut bits, mut have, mut bytes) = (0_u32, 0, Vec::with_capacity(text.len() * 3 / 4));
     for byte in text.trim_end_matches('=').bytes() {
         let value = match byte {

@@ -10,6 +10,7 @@ mod driver;
 mod governor;
 mod store;
 mod ticket;
+mod timer;
 
 #[cfg(test)]
 mod tests;
@@ -18,3 +19,4 @@ pub use self::clock::Clock;
 pub use self::driver::Driver;
 pub use self::store::{InMemory, Store, Verdict};
 pub use self::ticket::{Call, Effect, Event, TicketGate};
+pub use self::timer::{Looked, Timed, Timer};

@@ -1,7 +1,7 @@
 use tidegate_core::{Span, Time};
 
 use super::{Act, Attachment};
-use crate::gateway::close::Close;
+use crate::close::Close;
 
 const INTERVAL: Span = Span::from_millis(41_250);
 const BEAT: &str = r#"{"op":1,"d":null}"#;

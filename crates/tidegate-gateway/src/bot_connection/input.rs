@@ -8,12 +8,12 @@ use bytes::{BufMut as _, Bytes};
 use tokio::io::{AsyncRead as _, ReadBuf};
 
 use super::{End, Guest};
-use crate::gateway::attachment::Act;
-use crate::gateway::close::Close;
-use crate::gateway::fleet::Visitor;
-use crate::gateway::link::Tell;
-use crate::gateway::said::{Command, Identify, Resume};
-use crate::gateway::socket::{Broken, Frame, Kind};
+use crate::attachment::Act;
+use crate::bot_gateway::Visitor;
+use crate::close::Close;
+use crate::frame::{Command, Identify, Resume};
+use crate::mailbox::Tell;
+use crate::websocket::{Broken, Frame, Kind};
 
 /// Read at once.
 const CHUNK: usize = 4 << 10;
@@ -44,15 +44,13 @@ impl Guest {
 
     fn next_frame(&mut self) -> Result<Option<Frame>, Close> {
         self.reader.next().map_err(|broken| match broken {
-            Broken::TooLong(bytes) => {
-                Close::too_long(bytes, self.connection.shared.fleets.depot.settings.send_queue.max_payload)
-            }
+            Broken::TooLong(bytes) => Close::too_long(bytes, self.fleets.depot.settings.send_queue.max_payload),
             Broken::Protocol(reason) => Close::protocol(reason),
         })
     }
 
     fn hear(&mut self, frame: Frame) -> Result<(), End> {
-        let now = self.connection.shared.clock.now();
+        let now = self.fleets.depot.clock.now();
         match frame {
             Frame::Message(message) => match self.attachment.frame(now, &message)? {
                 Act::Ack => self.say(&Bytes::from_static(ACK.as_bytes()))?,
@@ -72,11 +70,10 @@ impl Guest {
     }
 
     fn identify(&mut self, identify: Arc<Identify>) -> Result<(), Close> {
-        let shared = &self.connection.shared;
-        if shared.config.bots.as_ref().is_some_and(|served| !served.contains(identify.token.id())) {
+        if self.fleets.depot.settings.bots.as_ref().is_some_and(|served| !served.contains(identify.token.id())) {
             return Err(Close::NOT_SERVED);
         }
-        let fleet = shared.fleets.of(&identify.token).ok_or(Close::TOO_MANY)?;
+        let fleet = self.fleets.of(&identify.token).ok_or(Close::TOO_MANY)?;
         let key = identify.key;
         if self.seat.as_ref().is_some_and(|(other, seat)| !Arc::ptr_eq(other, &fleet) || *seat != key) {
             self.leave(None);
@@ -87,7 +84,7 @@ impl Guest {
     }
 
     fn resume(&mut self, resume: &Resume) {
-        let fleet = self.connection.shared.fleets.known(&resume.token);
+        let fleet = self.fleets.known(&resume.token);
         let found = fleet.and_then(|fleet| fleet.resume(&self.visitor(), resume).map(|key| (fleet, key)));
         let Some((fleet, key)) = found else { return self.link.tell(Tell::Invalid) };
         if self.seat.as_ref().is_some_and(|(other, seat)| !Arc::ptr_eq(other, &fleet) || *seat != key) {
@@ -103,6 +100,6 @@ impl Guest {
     }
 
     fn visitor(&self) -> Visitor<'_> {
-        Visitor { connection: &self.connection, link: &self.link, address: &self.address }
+        Visitor { discover: &self.discover, link: &self.link, address: &self.address }
     }
 }

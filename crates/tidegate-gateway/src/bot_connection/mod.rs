@@ -8,6 +8,7 @@ mod input;
 mod output;
 
 use std::future::{Future, poll_fn};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,12 +20,14 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use self::output::Following;
 use super::attachment::Attachment;
+use super::bot_gateway::Fleet;
+use super::client::{Client, Stream};
 use super::close::Close;
-use super::fleet::Fleet;
-use super::link::Link;
-use super::socket::{Reader, Writer};
+use super::discover::Discover;
+use super::gateway::Fleets;
+use super::mailbox::Link;
+use super::websocket::{Reader, Writer};
 use super::wire::codec::{Compression, Deflate};
-use crate::serve::{Connection, Socket};
 
 /// Packed bytes at which no more dispatches are packed.
 const FULL: usize = 64 << 10;
@@ -52,8 +55,11 @@ impl From<Close> for End {
 
 /// One bot's socket.
 pub(super) struct Guest {
-    connection: Arc<Connection>,
-    io: Socket,
+    fleets: Arc<Fleets>,
+    discover: Arc<dyn Discover>,
+    /// Where it comes from.
+    client: IpAddr,
+    io: Box<dyn Stream>,
     reader: Reader,
     writer: Writer,
     deflate: Option<Deflate>,
@@ -70,33 +76,32 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// `early`: what was read of it before it was a WebSocket.
     pub(super) fn new(
-        connection: Arc<Connection>,
-        io: Socket,
-        early: &[u8],
+        fleets: Arc<Fleets>,
+        client: Client,
         address: Arc<str>,
         opening: Result<Compression, Close>,
     ) -> Self {
-        let shared = &connection.shared;
-        let settings = &shared.fleets.depot.settings;
+        let Client { io, early, address: client, discover, drain } = client;
+        let settings = &fleets.depot.settings;
         let interval = settings.heartbeat_interval.into();
         let deflate = opening.as_ref().ok().and_then(|compression| Deflate::new(*compression).ok());
-        let mut begun = shared.drain.begun();
         Self {
             io,
-            reader: Reader::new(settings.send_queue.max_payload, early),
+            reader: Reader::new(settings.send_queue.max_payload, &early),
             writer: Writer::default(),
             deflate,
-            attachment: Attachment::new(shared.clock.now(), interval),
-            link: Link::new(shared.fleets.number()),
+            attachment: Attachment::new(fleets.depot.clock.now(), interval),
+            link: Link::new(fleets.number()),
             address,
             seat: None,
             following: None,
             timer: Box::pin(sleep(LOOK_AGAIN)),
-            drain: Box::pin(async move { begun.wait().await }),
+            drain,
             refused: opening.err(),
-            connection,
+            discover,
+            client,
+            fleets,
         }
     }
 
@@ -113,7 +118,7 @@ impl Guest {
         self.following = None;
         match &end {
             End::Ours(Close { code, reason }) => {
-                tracing::debug!(client = %self.connection.client, code, %reason, "a bot is closed");
+                tracing::debug!(client = %self.client, code, %reason, "a bot is closed");
                 self.writer.close(Some(*code), reason);
             }
             End::Theirs(code) => self.writer.close(*code, ""),
@@ -157,7 +162,7 @@ impl Guest {
 
     /// Looks at the time; whether to look again.
     fn watch(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
-        let clock = self.connection.shared.clock;
+        let clock = self.fleets.depot.clock;
         self.attachment.tick(clock.now())?;
         let wake = Instant::now() + clock.until(self.attachment.due()).min(LOOK_AGAIN);
         // Most of the time it only moves out, and one early look costs less than a timer that is moved all the time.

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use tokio::io::AsyncWrite as _;
 
 use super::{End, FULL, Guest};
-use crate::gateway::close::Close;
-use crate::gateway::link::Tell;
-use crate::gateway::ring::{Position, Ring};
-use crate::gateway::socket::Kind;
+use crate::close::Close;
+use crate::mailbox::Tell;
+use crate::ring::{Position, Ring};
+use crate::websocket::Kind;
 
 /// Taken from the ring at once.
 const BATCH: (usize, usize) = (64, 64 << 10);
@@ -36,8 +36,8 @@ pub(super) struct Following {
 
 impl Guest {
     pub(super) fn hello(&mut self) -> Result<(), End> {
-        let shared = &self.connection.shared;
-        let interval = shared.clock.real(shared.fleets.depot.settings.heartbeat_interval.into());
+        let depot = &self.fleets.depot;
+        let interval = depot.clock.real(depot.settings.heartbeat_interval.into());
         let interval_ms = interval.as_millis().max(1);
         let hello = format!(
             r#"{{"t":null,"s":null,"op":10,"d":{{"heartbeat_interval":{interval_ms},"_trace":["tidegate"]}}}}"#
@@ -62,7 +62,7 @@ impl Guest {
                 }
                 Tell::Invalid => {
                     self.following = None;
-                    self.attachment.invalid(self.connection.shared.clock.now());
+                    self.attachment.invalid(self.fleets.depot.clock.now());
                     let before = self.writer.len();
                     self.say(&Bytes::from_static(INVALID.as_bytes()))?;
                     self.writer.answered(self.writer.len() - before);
@@ -86,7 +86,7 @@ impl Guest {
 
     fn next_dispatch(&mut self) -> Result<Option<Bytes>, Close> {
         let Some(following) = &mut self.following else { return Ok(None) };
-        let clock = self.connection.shared.clock;
+        let clock = self.fleets.depot.clock;
         if following.taken.is_empty() {
             let (mut most, bytes) = BATCH;
             if let Some((at, seq)) = following.resumed {
@@ -131,7 +131,7 @@ impl Guest {
                 Poll::Pending => break,
             }
         }
-        let most = self.connection.shared.fleets.depot.settings.unsent_max as u64;
+        let most = self.fleets.depot.settings.unsent_max as u64;
         // On a quiet shard there may be nothing else by which a bot that reads nothing shows.
         if self.writer.answers() as u64 > most {
             return Err(Close::TOO_SLOW.into());

@@ -13,8 +13,7 @@ use tidegate_core::shard::{Status, StopReason, Why};
 use tidegate_core::{Span, Time, send_queue};
 
 use super::{Caller, Fleet, Gate, Turn};
-use crate::gateway::session::Input;
-use crate::proxy::reply::Reply;
+use crate::session::Input;
 use tidegate_trace::Recorder;
 
 /// A session start is not asked for on an older answer.
@@ -80,9 +79,9 @@ impl Discovery {
 }
 
 impl Tidings {
-    fn of(reply: &Reply) -> Self {
-        match reply.status {
-            StatusCode::OK => serde_json::from_slice(&reply.body).map_or(Self::Nothing, Self::Good),
+    fn of(status: StatusCode, body: &[u8]) -> Self {
+        match status {
+            StatusCode::OK => serde_json::from_slice(body).map_or(Self::Nothing, Self::Good),
             StatusCode::UNAUTHORIZED => Self::Unauthorized,
             _ => Self::Nothing,
         }
@@ -112,15 +111,15 @@ impl Turn<'_> {
     }
 
     fn discover(&mut self) {
-        let Some(Caller { connection, runtime, identity }) = self.state.caller.clone() else { return };
+        let Some(Caller { discover, runtime, identity }) = self.state.caller.clone() else { return };
         if std::mem::replace(&mut self.state.discovery.asking, true) {
             return;
         }
         self.state.discovery.again = None;
         let fleet = Arc::clone(self.fleet);
         runtime.spawn(async move {
-            let reply = crate::discord::gateway_bot(&connection, &fleet.token, identity.authorization).await;
-            fleet.learn(Tidings::of(&reply));
+            let (status, body) = discover.gateway_bot(fleet.token.clone(), identity.authorization).await;
+            fleet.learn(Tidings::of(status, &body));
         });
     }
 
@@ -196,7 +195,7 @@ impl Turn<'_> {
 
     /// A trace of this bot's gates, where the configuration asks for one.
     fn record(&self, settings: &bot::Settings, limit: SessionStartLimit) -> Option<Recorder> {
-        let folder = self.fleet.depot.record.as_deref()?;
+        let folder = self.fleet.depot.settings.record.as_deref()?;
         let token = &self.fleet.token;
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let name = format!("discord-{}-{:08x}-{since_1970}", token.id(), token.hash() >> 32);
@@ -232,7 +231,7 @@ mod tests {
 
     fn of(status: u16, body: &'static str) -> Tidings {
         let status = StatusCode::from_u16(status).unwrap();
-        Tidings::of(&Reply { status, headers: hyper::HeaderMap::new(), body: body.into() })
+        Tidings::of(status, body.as_bytes())
     }
 
     #[test]

@@ -7,10 +7,10 @@ use tidegate_core::send_queue::{self, Frame, Refused};
 use tidegate_core::shard::{self, Generation, Why};
 
 use super::events::Gathered;
-use super::seat::Upstream;
+use super::shard_slot::Upstream;
 use super::{Count, Turn, frames};
-use crate::gateway::session::Input;
-use crate::log::Foreign;
+use crate::session::Input;
+use tidegate_net::Foreign;
 use tidegate_trace::{dropped, ended, refused, stopped, waits};
 
 impl Turn<'_> {

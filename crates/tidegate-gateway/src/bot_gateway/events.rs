@@ -8,9 +8,9 @@ use tidegate_core::bot::ShardKey;
 use tidegate_core::shard;
 
 use super::Fleet;
-use crate::gateway::depot::Open;
-use crate::gateway::upstream::{Dispatch, Event, Events, Read};
-use crate::log::Foreign;
+use crate::context::Open;
+use crate::upstream::{Dispatch, Event, Events, Read};
+use tidegate_net::Foreign;
 
 /// One thing that happened on a connection.
 #[derive(Debug)]

@@ -10,15 +10,15 @@ use tidegate_core::identify_queue::{GrantId, Input, Output, Shard};
 use tokio::sync::oneshot;
 
 use super::{Caller, Fleet, Turn};
-use crate::gateway::said::Identity;
-use crate::serve::Connection;
+use crate::discover::Discover;
+use crate::frame::Identity;
 
 /// Requests of one bot that may wait.
 const WAITING_MAX: usize = 4096;
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Given {
+pub enum Given {
     /// It may IDENTIFY.
     Granted(GrantId),
     /// No session start is left; asking again may help then.
@@ -51,7 +51,7 @@ impl Outside {
 }
 
 /// A request that waits. Dropped, it is cancelled.
-pub(crate) struct Place {
+pub struct Place {
     fleet: Arc<Fleet>,
     shard: Shard,
     number: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// What becomes of it.
-    pub(crate) async fn given(&mut self) -> Given {
+    pub async fn given(&mut self) -> Given {
         (&mut self.answer).await.unwrap_or(Given::Replaced)
     }
 }
@@ -82,12 +82,12 @@ impl Fleet {
     /// its usual limits are taken.
     pub(crate) fn ask(
         self: &Arc<Self>,
-        connection: &Arc<Connection>,
+        discover: &Arc<dyn Discover>,
         identity: Option<Identity>,
         shard: Shard,
     ) -> Option<Place> {
         let (answer, place) = oneshot::channel();
-        let number = self.turn(|turn| turn.asks(connection, identity, shard, answer))?;
+        let number = self.turn(|turn| turn.asks(discover, identity, shard, answer))?;
         Some(Place { fleet: Arc::clone(self), shard, number, answer: place })
     }
 
@@ -105,7 +105,7 @@ impl Fleet {
 impl Turn<'_> {
     fn asks(
         &mut self,
-        connection: &Arc<Connection>,
+        discover: &Arc<dyn Discover>,
         identity: Option<Identity>,
         shard: Shard,
         answer: oneshot::Sender<Given>,
@@ -122,7 +122,7 @@ impl Turn<'_> {
         let is_known = identity.is_some();
         if let Some(identity) = identity {
             let runtime = tokio::runtime::Handle::current();
-            self.state.caller = Some(Caller { connection: Arc::clone(connection), runtime, identity });
+            self.state.caller = Some(Caller { discover: Arc::clone(discover), runtime, identity });
         }
         if self.state.gate.is_some() {
             self.request(shard);

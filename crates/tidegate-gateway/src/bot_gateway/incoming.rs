@@ -10,9 +10,9 @@ use tidegate_core::{Span, send_queue};
 
 use super::events::News;
 use super::{Count, Fleet, Turn};
-use crate::gateway::session::Input;
-use crate::gateway::upstream::Read;
-use crate::gateway::wire::ready;
+use crate::session::Input;
+use crate::upstream::Read;
+use crate::wire::ready;
 
 impl Turn<'_> {
     /// What a connection to Discord told. An old one's changes nothing.

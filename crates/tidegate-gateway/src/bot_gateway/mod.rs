@@ -4,14 +4,15 @@
 //! the gates are told, and all that they put out is carried out before the lock is given back, so that nothing is ever done
 //! in another order than it was decided. Nothing in a turn waits.
 
-mod carry;
 mod counts;
-mod discover;
+mod discovery;
+mod effects;
 mod events;
 mod frames;
-mod news;
-mod outside;
-mod seat;
+mod http_identify;
+mod incoming;
+mod shard_slot;
+mod status;
 mod timer;
 mod turn;
 
@@ -24,20 +25,21 @@ use tidegate_core::Time;
 use tidegate_core::bot::{self, ShardKey};
 use tidegate_core::identify_queue::InMemoryStarts;
 use tidegate_core::shard::{Shard, Status};
-use tokio::sync::Notify;
+use tidegate_net::Token;
+use tidegate_tokio::Timer;
+use tidegate_trace::Recorder;
 
 pub(crate) use self::counts::{Count, Counts};
-use self::discover::Discovery;
-pub(crate) use self::outside::Given;
-use self::outside::Outside;
-pub(crate) use self::seat::Seat;
+use self::discovery::Discovery;
+use self::http_identify::Outside;
+pub use self::http_identify::{Given, Place};
+pub(crate) use self::shard_slot::Seat;
+pub use self::status::{BotStatus, ShardStatus};
 pub(crate) use self::turn::Turn;
-use super::depot::Depot;
-use super::link::Link;
-use super::said::{Command, Identify, Identity, Resume};
-use crate::bots::Token;
-use crate::serve::Connection;
-use tidegate_trace::Recorder;
+use super::context::Depot;
+use super::discover::Discover;
+use super::frame::{Command, Identify, Identity, Resume};
+use super::mailbox::Link;
 
 /// All gates of one bot's Gateway side. What a guild's subscription says is handed on unseen.
 pub(crate) type Gate = bot::Gateway<Bytes>;
@@ -50,8 +52,7 @@ pub(crate) struct Fleet {
     pub(crate) counts: Counts,
     depot: Arc<Depot>,
     state: Mutex<State>,
-    /// Told when a deadline became earlier than what the timer sleeps for.
-    earlier: Arc<Notify>,
+    timer: Timer,
 }
 
 /// What stands behind the lock.
@@ -84,14 +85,14 @@ pub(crate) struct State {
 /// How a bot speaks to Discord.
 #[derive(Clone)]
 struct Caller {
-    connection: Arc<Connection>,
+    discover: Arc<dyn Discover>,
     runtime: tokio::runtime::Handle,
     identity: Identity,
 }
 
 /// A bot's connection, as it meets its fleet.
 pub(crate) struct Visitor<'a> {
-    pub(crate) connection: &'a Arc<Connection>,
+    pub(crate) discover: &'a Arc<dyn Discover>,
     pub(crate) link: &'a Arc<Link>,
     /// Where it finds tidegate.
     pub(crate) address: &'a Arc<str>,
@@ -123,9 +124,9 @@ impl Fleet {
             counts: Counts::default(),
             depot: Arc::clone(depot),
             state: Mutex::new(state),
-            earlier: Arc::new(Notify::new()),
+            timer: Timer::new(),
         });
-        timer::spawn(&fleet);
+        fleet.timer.spawn(&fleet);
         fleet
     }
 
@@ -213,7 +214,7 @@ impl Fleet {
         let next = state.due();
         if next < state.armed {
             state.armed = next;
-            self.earlier.notify_one();
+            self.timer.earlier();
         }
         done
     }

@@ -9,10 +9,10 @@ use tidegate_core::send_queue::{Guild, LANES_MAX};
 use tidegate_core::shard::{self, Generation};
 use tokio::runtime::Handle as Runtime;
 
-use crate::gateway::link::{Link, Tell};
-use crate::gateway::ring::{Position, Ring};
-use crate::gateway::session::{Session, Word};
-use crate::gateway::upstream;
+use crate::mailbox::{Link, Tell};
+use crate::ring::{Position, Ring};
+use crate::session::{Session, Word};
+use crate::upstream;
 
 /// One shard of a bot.
 pub(crate) struct Seat {
@@ -100,7 +100,7 @@ impl Seat {
     }
 
     fn follow(&self, link: &Arc<Link>, from: Position, begins: bool) {
-        self.ring.read_by(Some(Arc::clone(link)));
+        self.ring.read_by(Some(Arc::clone(link.waker())));
         link.tell(Tell::Follow { ring: Arc::clone(&self.ring), from, begins });
     }
 

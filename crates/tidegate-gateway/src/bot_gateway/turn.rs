@@ -8,12 +8,12 @@ use tidegate_core::identify_queue::StartStore as _;
 use tidegate_core::shard;
 use tidegate_core::{Gate as _, Time, send_queue};
 
-use super::seat::Seat;
+use super::shard_slot::Seat;
 use super::{Caller, Count, Fleet, State, Visitor, frames};
-use crate::gateway::close::Close;
-use crate::gateway::link::Tell;
-use crate::gateway::said::{Command, Identify, Identity, Kind, Resume};
-use crate::gateway::session::{Input, Order, Session, Word};
+use crate::close::Close;
+use crate::frame::{Command, Identify, Identity, Kind, Resume};
+use crate::mailbox::Tell;
+use crate::session::{Input, Order, Session, Word};
 
 /// The fleet with its lock taken, and the moment.
 pub(crate) struct Turn<'a> {
@@ -83,7 +83,7 @@ impl Turn<'_> {
             seat.runtime = runtime.clone();
             seat.address = Arc::clone(visitor.address);
         }
-        self.state.caller = Some(Caller { connection: Arc::clone(visitor.connection), runtime, identity });
+        self.state.caller = Some(Caller { discover: Arc::clone(visitor.discover), runtime, identity });
     }
 
     /// A seat for a shard that has none; `false` where there are too many.
@@ -103,7 +103,7 @@ impl Turn<'_> {
     /// Makes the shard of a seat.
     pub(super) fn open_gate(&mut self, key: ShardKey) {
         let url = self.state.main.clone();
-        let seed = crate::bots::keyed((key, self.now.as_micros()));
+        let seed = tidegate_net::keyed((key, self.now.as_micros()));
         let Some(seat) = self.state.seats.get_mut(&key) else { return };
         seat.opened = true;
         self.state.work.push_back(bot::Input::Open { key, url, seed, autonomous: false, stored: None });

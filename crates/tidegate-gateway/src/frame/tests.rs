@@ -1,5 +1,5 @@
 use super::{Kind, Said, said};
-use crate::gateway::close::Close;
+use crate::close::Close;
 
 const TOKEN: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4.GsEcRe.secretsecretsecretsecret";
 

@@ -9,31 +9,33 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use futures_util::task::AtomicWaker;
 
-pub(crate) use self::total::Total;
-use super::link::Link;
+pub use self::total::Total;
 
 /// The bounds of one ring.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
-    pub(crate) events: usize,
-    pub(crate) bytes: usize,
+pub struct Bounds {
+    /// Events that are kept.
+    pub events: usize,
+    /// Bytes of the events that are kept.
+    pub bytes: usize,
 }
 
 /// The place between two events, counted over all that a ring ever held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position(u64);
+pub struct Position(u64);
 
 impl Position {
     /// How many events are between this and a later place.
-    pub(crate) fn until(self, later: Self) -> usize {
+    pub fn until(self, later: Self) -> usize {
         usize::try_from(later.0.saturating_sub(self.0)).unwrap_or(usize::MAX)
     }
 }
 
 /// What a bot's RESUME asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Replay {
+pub enum Replay {
     /// It is all here.
     From(Position),
     /// Some of it is not kept any more.
@@ -44,11 +46,11 @@ pub(crate) enum Replay {
 
 /// The reader wants what is not kept any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Overtaken;
+pub struct Overtaken;
 
 /// One shard's.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub struct Ring {
     bounds: Bounds,
     total: Arc<Total>,
     inner: Mutex<Inner>,
@@ -65,7 +67,7 @@ struct Inner {
     /// Whether it holds everything since READY.
     complete: bool,
     /// Who is woken when something comes.
-    reader: Option<Arc<Link>>,
+    reader: Option<Arc<AtomicWaker>>,
     /// Bytes that ever came.
     came: u64,
 }
@@ -77,14 +79,15 @@ struct Event {
 }
 
 impl Ring {
-    pub(crate) fn new(bounds: Bounds, total: &Arc<Total>) -> Arc<Self> {
+    /// An empty one, which counts towards `total`.
+    pub fn new(bounds: Bounds, total: &Arc<Total>) -> Arc<Self> {
         let ring = Arc::new(Self { bounds, total: Arc::clone(total), inner: Mutex::default() });
         total.enrol(&ring);
         ring
     }
 
     /// A new session: READY is the first that is kept.
-    pub(crate) fn begin(&self, seq: u64, ready: Bytes) {
+    pub fn begin(&self, seq: u64, ready: Bytes) {
         let mut inner = self.inner();
         self.clear(&mut inner, seq.saturating_sub(1));
         inner.complete = true;
@@ -93,7 +96,7 @@ impl Ring {
     }
 
     /// Nothing is kept; what comes next follows on `seq`.
-    pub(crate) fn reset(&self, seq: u64) {
+    pub fn reset(&self, seq: u64) {
         self.clear(&mut self.inner(), seq);
     }
 
@@ -105,7 +108,7 @@ impl Ring {
     }
 
     /// Dispatches that came. Those that are here already are replayed ones.
-    pub(crate) fn append(&self, dispatches: impl IntoIterator<Item = (u64, Bytes)>) {
+    pub fn append(&self, dispatches: impl IntoIterator<Item = (u64, Bytes)>) {
         let mut inner = self.inner();
         let before = inner.bytes;
         let mut grown = 0;
@@ -133,28 +136,28 @@ impl Ring {
     }
 
     /// Who is woken from now on; with nobody the ring counts as detached.
-    pub(crate) fn read_by(&self, reader: Option<Arc<Link>>) {
+    pub fn read_by(&self, reader: Option<Arc<AtomicWaker>>) {
         self.inner().reader = reader;
     }
 
     /// Whether it holds READY and everything since.
-    pub(crate) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.inner().complete
     }
 
     /// The place of the first that is kept, and the number of the dispatch before it.
-    pub(crate) fn start(&self) -> Position {
+    pub fn start(&self) -> Position {
         Position(self.inner().base)
     }
 
     /// The place behind the last, and the number of the last dispatch.
-    pub(crate) fn head(&self) -> (Position, u64) {
+    pub fn head(&self) -> (Position, u64) {
         let inner = self.inner();
         (Position(inner.head()), inner.last())
     }
 
     /// Where a bot goes on that has had all up to `seq`.
-    pub(crate) fn replay(&self, seq: u64) -> Replay {
+    pub fn replay(&self, seq: u64) -> Replay {
         let inner = self.inner();
         if seq > inner.last() {
             return Replay::Above;
@@ -167,7 +170,7 @@ impl Ring {
     }
 
     /// Takes what stands behind `position`, at most so many events and, but for the first, so many bytes.
-    pub(crate) fn read(
+    pub fn read(
         &self,
         position: &mut Position,
         (events, bytes): (usize, usize),
@@ -189,12 +192,12 @@ impl Ring {
     }
 
     /// Bytes that ever came, to be compared.
-    pub(crate) fn came(&self) -> u64 {
+    pub fn came(&self) -> u64 {
         self.inner().came
     }
 
     /// Events and bytes that are kept.
-    pub(crate) fn size(&self) -> (usize, usize) {
+    pub fn size(&self) -> (usize, usize) {
         let inner = self.inner();
         (inner.events.len(), inner.bytes)
     }

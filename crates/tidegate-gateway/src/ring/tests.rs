@@ -3,7 +3,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Bounds, Overtaken, Position, Replay, Ring, Total};
-use crate::gateway::link::Link;
 
 const BOUNDS: Bounds = Bounds { events: 4, bytes: 100 };
 
@@ -115,7 +114,7 @@ fn all_rings_share_a_bound_and_the_largest_that_is_not_read_gives_way_first() {
     let total = Total::new(250);
     let bounds = Bounds { events: 100, bytes: 1000 };
     let rings: Vec<_> = (0..3).map(|_| Ring::new(bounds, &total)).collect();
-    rings[0].read_by(Some(Link::new(1)));
+    rings[0].read_by(Some(Arc::default()));
     let fill = |ring: &Ring, to: u64| ring.append((1..=to).map(|seq| (seq, Bytes::from_static(&[b'x'; 10]))));
     fill(&rings[0], 12);
     fill(&rings[1], 4);

@@ -7,19 +7,20 @@ use super::Ring;
 
 /// The bytes of all rings, and their bound.
 #[derive(Debug)]
-pub(crate) struct Total {
+pub struct Total {
     most: usize,
     used: AtomicUsize,
     rings: Mutex<Vec<Weak<Ring>>>,
 }
 
 impl Total {
-    pub(crate) fn new(most: usize) -> Arc<Self> {
+    /// At most so many bytes, over all rings.
+    pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, used: AtomicUsize::new(0), rings: Mutex::default() })
     }
 
     /// Bytes that all rings hold.
-    pub(crate) fn used(&self) -> usize {
+    pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 

@@ -9,7 +9,7 @@ use tidegate_core::{Span, Time};
 
 use super::tests::{TIMES, identify};
 use super::{Input, Order, Session, Word};
-use crate::gateway::ring::{Bounds, Ring, Total};
+use crate::ring::{Bounds, Ring, Total};
 
 /// What a bot knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

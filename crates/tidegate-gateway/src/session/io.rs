@@ -5,30 +5,32 @@ use std::sync::Arc;
 use tidegate_core::shard::{self, StopReason, Why};
 use tidegate_core::{Span, Time};
 
-use crate::config;
-use crate::gateway::close::Close;
-use crate::gateway::ring::{Position, Replay, Ring};
-use crate::gateway::said::Identify;
+use crate::close::Close;
+use crate::frame::Identify;
+use crate::ring::{Position, Replay, Ring};
+use crate::settings::Settings;
 
 /// The numbers of a session. Keys under `discord.gateway`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Times {
+pub struct Times {
     /// The session goes on so long without a bot.
-    pub(crate) detach_timeout: Span,
+    pub detach_timeout: Span,
     /// The same for a bot that logged out.
-    pub(crate) logout_grace: Span,
+    pub logout_grace: Span,
     /// A place in the identify line outlives its bot's connection by this.
-    pub(crate) place_hold: Span,
+    pub place_hold: Span,
     /// A bot is told of longer waits.
-    pub(crate) quiet_max: Span,
+    pub quiet_max: Span,
     /// This takeover within the window has to wait.
-    pub(crate) takeover_most: usize,
-    pub(crate) takeover_window: Span,
-    pub(crate) takeover_wait: Span,
+    pub takeover_most: usize,
+    /// The window.
+    pub takeover_window: Span,
+    /// How long it has to wait.
+    pub takeover_wait: Span,
 }
 
-impl From<&config::Gateway> for Times {
-    fn from(settings: &config::Gateway) -> Self {
+impl From<&Settings> for Times {
+    fn from(settings: &Settings) -> Self {
         Self {
             detach_timeout: settings.detach_timeout.into(),
             logout_grace: settings.logout_grace.into(),
@@ -42,7 +44,7 @@ impl From<&config::Gateway> for Times {
 }
 
 /// What a session has to know of its ring.
-pub(crate) trait Tape {
+pub trait Tape {
     /// Whether it holds READY and everything since.
     fn is_complete(&self) -> bool;
     /// Where a bot goes on that has had all up to `seq`.
@@ -61,7 +63,8 @@ impl Tape for Ring {
 
 /// What happened. Bots are told apart by numbers.
 #[derive(Clone, Debug)]
-pub(crate) enum Input {
+#[allow(missing_docs, reason = "a variant says what its fields are")]
+pub enum Input {
     /// A bot wants a new session.
     Identify { bot: u64, identify: Arc<Identify> },
     /// A bot wants this session, which it named by its id, from behind `seq` on.
@@ -86,7 +89,8 @@ pub(crate) enum Input {
 
 /// What to do.
 #[derive(Clone, Debug)]
-pub(crate) enum Order {
+#[allow(missing_docs, reason = "a variant says what its fields are")]
+pub enum Order {
     /// Tell a bot.
     Tell { bot: u64, word: Word },
     /// Tell the shard.
@@ -101,7 +105,7 @@ pub(crate) enum Order {
 
 /// What a bot is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub enum Word {
     /// READY and what follows, from the ring's start.
     Begin,
     /// What stands in the ring from there on; RESUMED once all that is there now was said.

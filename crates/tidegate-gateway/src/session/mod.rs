@@ -26,12 +26,12 @@ use tidegate_core::discord::Fatal;
 use tidegate_core::shard::{self, StopReason};
 use tidegate_core::{Span, Time};
 
-pub(crate) use self::io::{Input, Order, Tape, Times, Word};
+pub use self::io::{Input, Order, Tape, Times, Word};
 use self::leave::Leave;
 use self::wait::Wait;
 use super::close::Close;
+use super::frame::Identify;
 use super::ring::Replay;
-use super::said::Identify;
 
 /// The bot that has the session.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +78,7 @@ struct Held {
 
 /// One shard's session.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub struct Session {
     times: Times,
     bot: Option<Bot>,
     newcomer: Option<Newcomer>,
@@ -102,7 +102,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(times: Times) -> Self {
+    /// Of a shard that nobody has asked for yet.
+    pub fn new(times: Times) -> Self {
         Self {
             times,
             bot: None,
@@ -122,7 +123,7 @@ impl Session {
     }
 
     /// Something happened. The orders are to be taken to their end then.
-    pub(crate) fn handle(&mut self, now: Time, input: Input, ring: &impl Tape) {
+    pub fn handle(&mut self, now: Time, input: Input, ring: &impl Tape) {
         match input {
             Input::Identify { bot, identify } => self.arrive(now, bot, Ask::Identify(identify), ring),
             Input::Resume { bot, seq } => self.arrive(now, bot, Ask::Resume { seq }, ring),
@@ -142,39 +143,39 @@ impl Session {
     }
 
     /// The next thing to do.
-    pub(crate) fn order(&mut self) -> Option<Order> {
+    pub fn order(&mut self) -> Option<Order> {
         self.orders.pop_front()
     }
 
     /// When it has to be told the time.
-    pub(crate) fn due(&self) -> Option<Time> {
+    pub fn due(&self) -> Option<Time> {
         let leave = self.leave.map(|(at, _)| at);
         let newcomer = self.newcomer.as_ref().map(|newcomer| newcomer.at);
         leave.into_iter().chain(newcomer).chain(self.wait.due()).min()
     }
 
     /// The session's id, while there is one.
-    pub(crate) fn id(&self) -> Option<&str> {
+    pub fn id(&self) -> Option<&str> {
         self.held.as_ref().map(|held| &*held.id)
     }
 
     /// The bot that has it.
-    pub(crate) fn attached(&self) -> Option<u64> {
+    pub fn attached(&self) -> Option<u64> {
         self.bot.map(|bot| bot.number)
     }
 
     /// A bot that may not take it yet, and when it may.
-    pub(crate) fn newcomer(&self) -> Option<Time> {
+    pub fn newcomer(&self) -> Option<Time> {
         self.newcomer.as_ref().map(|newcomer| newcomer.at)
     }
 
     /// All bots that have to do with it.
-    pub(crate) fn bots(&self) -> impl Iterator<Item = u64> + '_ {
+    pub fn bots(&self) -> impl Iterator<Item = u64> + '_ {
         self.attached().into_iter().chain(self.newcomer.as_ref().map(|newcomer| newcomer.number))
     }
 
     /// IDENTIFY is to be written: what it says.
-    pub(crate) fn identify(&mut self) -> Option<Arc<Identify>> {
+    pub fn identify(&mut self) -> Option<Arc<Identify>> {
         self.written = self.wanted.as_ref().map(|identify| identify.digest);
         self.wanted.clone()
     }

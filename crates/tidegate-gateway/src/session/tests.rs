@@ -7,8 +7,8 @@ use tidegate_core::shard::{StopReason, Why};
 use tidegate_core::{Span, Time};
 
 use super::{Input, Order, Session, Times, Word};
-use crate::gateway::ring::{Bounds, Ring, Total};
-use crate::gateway::said::{Identify, Said, said};
+use crate::frame::{Identify, Said, said};
+use crate::ring::{Bounds, Ring, Total};
 
 pub(super) const TIMES: Times = Times {
     detach_timeout: Span::from_secs(60),

@@ -4,7 +4,7 @@ use tidegate_core::shard::{self, Why};
 use tidegate_core::{Span, Time};
 
 use super::{Awaits, Bot, Order, Session, Word, left};
-use crate::gateway::close::Close;
+use crate::close::Close;
 
 /// A bot that was told and came again is kept waiting quietly for so long.
 const TOLD_AGAIN_AFTER: Span = Span::from_secs(300);

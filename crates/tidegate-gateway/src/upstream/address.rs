@@ -3,7 +3,7 @@
 use hyper::Uri;
 use hyper::http::uri::{Authority, PathAndQuery, Scheme};
 
-use crate::gateway::wire::codec::Compression;
+use crate::wire::codec::Compression;
 
 /// The Gateway's version, as the query names it.
 const VERSION: &str = "10";

@@ -14,7 +14,7 @@ use super::dial::Socket;
 use super::event::{Event, Events, Failure};
 use super::large::Large;
 use super::read;
-use crate::gateway::wire::codec::{Compression, Inflate};
+use crate::wire::codec::{Compression, Inflate};
 
 /// Frames that may wait for the socket: two minutes of them, as Discord counts. A socket that takes none for so long is
 /// found dead by its heartbeats before.

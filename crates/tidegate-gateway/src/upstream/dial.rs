@@ -14,7 +14,7 @@ use super::address::Address;
 use super::bounded::Bounded;
 use super::connection::{self, Handle};
 use super::event::{Events, Failure};
-use crate::gateway::wire::codec::{Compression, LARGEST_MESSAGE};
+use crate::wire::codec::{Compression, LARGEST_MESSAGE};
 
 /// Bytes of the answer to the handshake, with what comes with it.
 const LARGEST_ANSWER: usize = 64 << 10;

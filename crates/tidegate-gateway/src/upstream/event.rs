@@ -6,9 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::address::Refused;
-use crate::gateway::wire::Malformed;
-use crate::gateway::wire::codec::Broken;
-use crate::gateway::wire::ready::{RateLimited, Ready};
+use crate::wire::Malformed;
+use crate::wire::codec::Broken;
+use crate::wire::ready::{RateLimited, Ready};
 
 /// Who is told what happens on one connection. It is called in the connection's task, between two reads, and must not wait.
 pub(crate) trait Events: Send + 'static {

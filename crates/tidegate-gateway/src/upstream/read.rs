@@ -5,10 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::event::{Dispatch, Event, Events, Failure, Read};
-use crate::gateway::wire::Malformed;
-use crate::gateway::wire::codec::Inflate;
-use crate::gateway::wire::ready;
-use crate::gateway::wire::scan::{Envelope, scan};
+use crate::wire::Malformed;
+use crate::wire::codec::Inflate;
+use crate::wire::ready;
+use crate::wire::scan::{Envelope, scan};
 
 /// Reads one message and tells what is in it. Gives the payload's length.
 pub(super) fn message(inflate: &mut Inflate, message: &[u8], events: &mut impl Events) -> Result<usize, Failure> {

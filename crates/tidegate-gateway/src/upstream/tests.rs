@@ -1,7 +1,7 @@
 mod ends;
 mod life;
 mod pressure;
-pub(crate) mod tls;
+mod tls;
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_websockets::{Message, ServerBuilder, WebSocketStream};
 
 use super::*;
-use crate::gateway::wire::codec::{Compression, Deflate};
+use crate::wire::codec::{Compression, Deflate};
 
 /// Longer than anything takes that comes at all.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -84,7 +84,7 @@ fn impatient() -> Bounds {
 }
 
 fn dial_to(main: &str, url: &str, compression: Compression, bounds: Bounds) -> Client {
-    let dialer = Dialer::new(crate::proxy::upstream::tls().unwrap(), Vec::new(), compression, bounds);
+    let dialer = Dialer::new(tidegate_net::tls::client().unwrap(), Vec::new(), compression, bounds);
     let (sender, log) = unbounded_channel();
     let handle = dialer.dial(main, url, Log(sender));
     Client { handle: Some(handle), log }

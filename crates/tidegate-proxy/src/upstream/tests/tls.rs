@@ -1,5 +1,6 @@
+use tidegate_net::tls::localhost::{acceptor, trusting as trusting_settings};
+
 use super::*;
-use crate::gateway::upstream::tests::tls::{acceptor, trusting as trusting_settings};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
