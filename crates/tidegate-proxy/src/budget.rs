@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A number of units that are handed out and come back.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     total: usize,
     used: AtomicUsize,
 }
@@ -15,7 +15,8 @@ impl Budget {
         Arc::new(Self { total, used: AtomicUsize::new(0) })
     }
 
-    pub(crate) fn used(&self) -> usize {
+    /// Units that are handed out.
+    pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
@@ -25,7 +26,7 @@ impl Budget {
     }
 
     /// So many at once.
-    pub(crate) fn take(self: &Arc<Self>, units: usize) -> Option<Reserved> {
+    pub fn take(self: &Arc<Self>, units: usize) -> Option<Reserved> {
         let mut reserved = self.reserve();
         reserved.grow(units).then_some(reserved)
     }
@@ -33,7 +34,7 @@ impl Budget {
 
 /// Units taken from a budget; they go back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Reserved {
+pub struct Reserved {
     budget: Arc<Budget>,
     units: usize,
 }

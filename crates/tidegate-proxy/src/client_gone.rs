@@ -61,7 +61,7 @@ impl<T> Future for Unattended<T> {
 }
 
 /// Ready once the client of the call that awaits this has left.
-pub(crate) fn gone() -> impl Future<Output = ()> {
+pub fn gone() -> impl Future<Output = ()> {
     // The call is polled afresh as soon as it is alone, so no waker is needed.
     poll_fn(|_| if ALONE.get() { Poll::Ready(()) } else { Poll::Pending })
 }

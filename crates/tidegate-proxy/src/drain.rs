@@ -14,7 +14,7 @@ enum Phase {
 
 /// How far the end has come.
 #[derive(Debug)]
-pub(crate) struct Drain {
+pub struct Drain {
     phase: watch::Sender<Phase>,
     /// The same for those that only look.
     begun: AtomicBool,
@@ -28,27 +28,28 @@ impl Default for Drain {
 
 /// Waits for a phase of the end.
 #[derive(Debug)]
-pub(crate) struct Waiting(watch::Receiver<Phase>, Phase);
+pub struct Waiting(watch::Receiver<Phase>, Phase);
 
 impl Drain {
     /// No new work from now on.
-    pub(crate) fn begin(&self) {
+    pub fn begin(&self) {
         self.begun.store(true, Ordering::Release);
         self.phase.send_replace(Phase::Draining);
     }
 
     /// Held work is refused from now on.
-    pub(crate) fn refuse_held(&self) {
+    pub fn refuse_held(&self) {
         self.begun.store(true, Ordering::Release);
         self.phase.send_replace(Phase::Over);
     }
 
-    pub(crate) fn has_begun(&self) -> bool {
+    /// Whether no new work is taken any more.
+    pub fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Acquire)
     }
 
     /// For those that take new work.
-    pub(crate) fn begun(&self) -> Waiting {
+    pub fn begun(&self) -> Waiting {
         Waiting(self.phase.subscribe(), Phase::Draining)
     }
 
@@ -60,7 +61,7 @@ impl Drain {
 
 impl Waiting {
     /// Ready once the phase has come. Cancel-safe.
-    pub(crate) async fn wait(&mut self) {
+    pub async fn wait(&mut self) {
         let phase = self.1;
         if self.0.wait_for(|now| *now >= phase).await.is_err() {
             // The sender lives as long as the program does.

@@ -19,10 +19,13 @@ const LONGEST_WAIT_SECS: f64 = 30.0 * 86_400.0;
 
 /// An answer at hand. It can be given to several.
 #[derive(Clone, Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+pub struct Reply {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
 }
 
 /// An answer from upstream as it may be passed on.
@@ -61,7 +64,7 @@ impl Answered {
                 head.push_back(data);
             }
         }
-        let mut response = Response::new(Body::Stream(head, incoming));
+        let mut response = Response::new(Body::stream(head, incoming));
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
         Some(Self::Stream(response))
     }
@@ -111,7 +114,8 @@ impl Reply {
         Some(Self { status, headers, body })
     }
 
-    pub(crate) fn into_response(self) -> Response<Body> {
+    /// As the server sends it.
+    pub fn into_response(self) -> Response<Body> {
         let mut response = Response::new(Body::from(self.body));
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;

@@ -27,10 +27,13 @@ struct Inner {
 
 /// A refusal by the platform.
 #[derive(Clone, Debug)]
-pub(crate) struct Refused {
-    pub(crate) surface: Box<str>,
-    pub(crate) peer: Option<Peer>,
-    pub(crate) until: Time,
+pub struct Refused {
+    /// What was refused, as the policy names it.
+    pub surface: Box<str>,
+    /// Where it was refused; `None` for everywhere.
+    pub peer: Option<Peer>,
+    /// When it is over.
+    pub until: Time,
 }
 
 impl Memory {

@@ -3,8 +3,7 @@
 mod held;
 mod line;
 mod memory;
-mod standing;
-mod token;
+mod token_breaker;
 mod unproven;
 
 #[cfg(test)]
@@ -18,21 +17,23 @@ use foldhash::fast::RandomState;
 use tidegate_core::governor::{Count, Governor, Input, Output};
 use tidegate_core::policy::{Platform, Policy};
 use tidegate_core::{Span, Time};
+use tidegate_net::Token;
 use tidegate_tokio::{Clock, Driver};
 
 use self::held::HeldByClient;
 pub(crate) use self::held::Place;
 pub(crate) use self::line::{First, Line};
 pub(crate) use self::memory::Memory;
-pub(crate) use self::standing::{Leave, Standing};
-pub(crate) use self::token::{Token, base64, keyed};
+pub use self::memory::Refused;
+pub(crate) use self::token_breaker::{Leave, Standing};
 pub(crate) use self::unproven::{Room, Unproven};
-use crate::proxy::reply::Reply;
+use crate::reply::Reply;
 
 /// One bot.
 #[derive(Debug)]
-pub(crate) struct Bot {
-    pub(crate) token: Token,
+pub struct Bot {
+    /// Its token.
+    pub token: Token,
     pub(crate) platform: Platform,
     pub(crate) driver: Arc<Driver<Governor, Reply>>,
     pub(crate) standing: Standing,
@@ -77,7 +78,7 @@ impl Bot {
     }
 
     /// Its platform, as a label.
-    pub(crate) fn platform(&self) -> &'static str {
+    pub fn platform(&self) -> &'static str {
         match self.platform {
             Platform::Telegram => "telegram",
             Platform::Discord => "discord",
@@ -97,12 +98,12 @@ impl Bot {
     }
 
     /// Calls that are held or in flight.
-    pub(crate) fn calls(&self) -> usize {
+    pub fn calls(&self) -> usize {
         self.calls.load(Ordering::Relaxed)
     }
 
     /// What the governor has counted.
-    pub(crate) fn counters(&self) -> Vec<Count> {
+    pub fn counters(&self) -> Vec<Count> {
         let counts = self.driver.ask(Input::QueryCounters);
         counts
             .into_iter()
@@ -111,12 +112,27 @@ impl Bot {
     }
 
     /// How many peers the governor knows.
-    pub(crate) fn peers(&self) -> usize {
+    pub fn peers(&self) -> usize {
         let peers = self.driver.ask(Input::QueryPeers);
         peers
             .into_iter()
             .find_map(|output| if let Output::Peers(count) = output { Some(count) } else { None })
             .unwrap_or(0)
+    }
+
+    /// Whether the platform ever took its token.
+    pub fn is_proven(&self) -> bool {
+        self.standing.is_proven()
+    }
+
+    /// Whether the platform refused its token lately, so that it is not tried at the moment.
+    pub fn is_refused(&self, now: Time) -> bool {
+        self.standing.is_open(|| now)
+    }
+
+    /// Refusals by the platform that have not run out.
+    pub fn refusals(&self, now: Time) -> Vec<Refused> {
+        self.memory.refusals(now)
     }
 
     fn idle(&self, now: Time) -> Span {
@@ -164,7 +180,7 @@ pub(crate) struct Bots {
 }
 
 impl Bots {
-    pub(crate) fn new(policy: Arc<Policy>, clock: Clock, bounds: &crate::config::Bounds) -> Self {
+    pub(crate) fn new(policy: Arc<Policy>, clock: Clock, bounds: &crate::settings::Bounds) -> Self {
         Self {
             table: Mutex::default(),
             most: bounds.bots_max,

@@ -3,9 +3,10 @@ use std::sync::Arc;
 use tidegate_core::governor::Governor;
 use tidegate_core::policy::Policy;
 use tidegate_core::{Span, Time};
+use tidegate_net::Token;
 use tidegate_tokio::Clock;
 
-use super::{Bot, Leave, Place, Standing, Token, Unproven};
+use super::{Bot, Leave, Place, Standing, Unproven};
 
 const PAUSE: Span = Span::from_secs(60);
 

@@ -1,52 +1,80 @@
-//! One thread that serves: its connections, its upstream pool, its bots' timers.
+//! A client's connection: HTTP/1.1 as hyper has it, with a body behind each error, an end that loses no answer, and a
+//! place among those that there may be.
+
+mod alarm;
+mod socket;
+mod unread;
 
 use std::convert::Infallible;
-use std::future::{Future as _, poll_fn};
+use std::future::{Future, poll_fn};
+use std::net::IpAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 
+use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, VIA};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::accept::Arrived;
-use super::alarm::Alarm;
-use super::socket::Socket;
-use super::{Connection, Shared};
-use crate::proxy::body::Body;
-use crate::proxy::client::Attended;
-use crate::proxy::upstream::Upstream;
-use crate::{discord, gateway, telegram};
+use self::alarm::Alarm;
+pub use self::socket::Socket;
+use super::body::Body;
+use super::budget::Reserved;
+use super::client_gone::Attended;
+use super::context::Context;
+use super::upstream::Upstream;
 
 /// Room for what stands beside a request line and headers of the largest sizes.
 const SLACK: usize = 4 << 10;
 const MOST_HEADERS: usize = 256;
 
-/// Serves what it is given, for as long as the process lives: what goes on without its client, and the timers of bots,
-/// are on this thread too.
-pub(super) fn thread(shared: &Arc<Shared>, upstream: &Upstream, mut arrivals: UnboundedReceiver<Arrived>) {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return tracing::error!(%error, "a thread cannot serve"),
-    };
-    runtime.block_on(async {
-        tokio::spawn(upstream.clone().reap());
-        while let Some(arrived) = arrivals.recv().await {
-            tokio::spawn(serve(Arc::clone(shared), upstream.clone(), arrived));
-        }
-        std::future::pending::<()>().await;
-    });
+/// One client's connection.
+pub struct Connection {
+    /// What all calls share.
+    pub shared: Arc<Context>,
+    pub(crate) upstream: Upstream,
+    /// Where the client is.
+    pub client: IpAddr,
+    /// Its place among the connections that there may be.
+    place: Weak<Reserved>,
 }
 
-async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
-    let Arrived { stream, client, place } = arrived;
-    let Ok(stream) = TcpStream::from_std(stream) else { return };
+impl Connection {
+    fn new(shared: Arc<Context>, upstream: Upstream, client: IpAddr, place: &Arc<Reserved>) -> Arc<Self> {
+        Arc::new(Self { shared, upstream, client, place: Arc::downgrade(place) })
+    }
+
+    /// Gives the connection to `then` once the answer to this request, a 101, is written. It keeps its place until `then` is
+    /// done. `None` where the connection has ended.
+    pub fn upgrade<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        request: &mut Request<Incoming>,
+        then: impl FnOnce(Socket, Bytes) -> F + Send + 'static,
+    ) -> Option<()> {
+        let place = self.place.upgrade()?;
+        let upgraded = hyper::upgrade::on(request);
+        tokio::spawn(async move {
+            let Ok(upgraded) = upgraded.await else { return };
+            let Ok(parts) = upgraded.downcast::<TokioIo<Socket>>() else { return };
+            then(parts.io.into_inner(), parts.read_buf).await;
+            drop(place);
+        });
+        Some(())
+    }
+}
+
+/// Serves one to its end; `route` answers its requests.
+pub(crate) async fn serve<F: Future<Output = Response<Body>> + Send + 'static>(
+    shared: Arc<Context>,
+    upstream: Upstream,
+    (stream, client): (TcpStream, IpAddr),
+    place: Reserved,
+    route: impl Fn(Arc<Connection>, Request<Incoming>) -> F,
+) {
     let bounds = &shared.config.bounds;
     let mut builder = http1::Builder::new();
     builder
@@ -59,8 +87,8 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
     let place = Arc::new(place);
     let connection = Connection::new(Arc::clone(&shared), upstream, client, &place);
     let service = service_fn(move |request: Request<Incoming>| {
-        let connection = Arc::clone(&connection);
-        Attended::new(async move { Ok::<_, Infallible>(route(connection, request).await) })
+        let answer = route(Arc::clone(&connection), request);
+        Attended::new(async move { Ok::<_, Infallible>(answer.await) })
     });
     let io = TokioIo::new(Socket::new(stream, Arc::clone(&shared)));
     let mut serving = pin!(builder.serve_connection(io, service).with_upgrades());
@@ -87,47 +115,4 @@ async fn serve(shared: Arc<Shared>, upstream: Upstream, arrived: Arrived) {
         tracing::debug!(%error, "a connection ended");
     }
     drop(place);
-}
-
-async fn route(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    if connection.shared.drain.has_begun() {
-        return json(StatusCode::SERVICE_UNAVAILABLE, "tidegate is going down");
-    }
-    let path = request.uri().path();
-    if telegram::is_ours(path) {
-        return telegram::serve(connection, request).await;
-    }
-    if discord::is_ours(path) {
-        return discord::serve(connection, request).await;
-    }
-    if discord::identify::is_ours(path) {
-        return Box::pin(discord::identify::serve(connection, request)).await;
-    }
-    if gateway::is_asked_for(&request) {
-        let refused = |status| json(status, "no WebSocket: a handshake as RFC 6455 has it is needed");
-        return gateway::serve(&connection, request).unwrap_or_else(refused);
-    }
-    let served = "served here: /api/…, /identify and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \
-                  (Telegram)";
-    json(StatusCode::NOT_FOUND, served)
-}
-
-fn json(status: StatusCode, message: &str) -> Response<Body> {
-    let mut response = Response::new(Body::from(bytes::Bytes::from(shaped(status.as_u16(), message))));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(VIA, HeaderValue::from_static("1.1 tidegate"));
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
-    }
-    response
-}
-
-/// An error in the shapes of all platforms, for whom it is not known which is meant.
-pub(crate) fn shaped(status: u16, message: &str) -> String {
-    let body = serde_json::json!({
-        "ok": false, "error_code": status, "description": message, "message": message, "code": 0,
-    });
-    body.to_string()
 }

@@ -15,7 +15,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::{Shared, unread};
+use super::unread;
+use crate::context;
 
 /// Of a client that still sends, so much is thrown away at most, for so long, with pauses so long.
 const LEFT_BYTES: usize = 64 << 20;
@@ -33,9 +34,9 @@ const TURN: usize = 1 << 20;
 const JOINED: usize = 1 << 10;
 
 /// The connection.
-pub(crate) struct Socket {
+pub struct Socket {
     stream: TcpStream,
-    shared: Arc<Shared>,
+    shared: Arc<context::Context>,
     /// When it was last written to.
     written: Option<Instant>,
     heard: Heard,
@@ -62,7 +63,7 @@ struct Leaving {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(stream: TcpStream, shared: Arc<context::Context>) -> Self {
         Self { stream, shared, written: None, heard: Heard::Nothing, instead: None, leaving: None }
     }
 

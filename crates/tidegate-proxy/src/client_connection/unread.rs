@@ -28,7 +28,7 @@ pub(super) fn instead(written: &[u8]) -> Option<Bytes> {
         return None;
     }
     let reason = StatusCode::from_u16(code).ok()?.canonical_reason()?;
-    let body = super::connection::shaped(code, &format!("{reason}: the request cannot be read"));
+    let body = crate::error_response::shaped(code, &format!("{reason}: the request cannot be read"));
     let length = body.len();
     let answer = format!(
         "{version} {code} {reason}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nvia: 1.1 tidegate\r\n\

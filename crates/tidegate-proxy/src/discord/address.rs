@@ -39,11 +39,11 @@ pub(super) enum Barrier {
 
 /// Figures for operators.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Figures {
+pub struct Figures {
     /// Invalid requests of the last ten minutes.
-    pub(crate) invalid: u32,
+    pub invalid: u32,
     /// How long the address stays banned.
-    pub(crate) banned: Option<Span>,
+    pub banned: Option<Span>,
 }
 
 impl Address {

@@ -8,9 +8,9 @@ use hyper::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use tidegate_core::Span;
 
-use crate::governed::intake::Wrong;
-use crate::governed::outcome::outcome;
-use crate::proxy::reply::Reply;
+use crate::pipeline::intake::Wrong;
+use crate::pipeline::outcome::outcome;
+use crate::reply::Reply;
 
 pub(super) const BUCKET: HeaderName = HeaderName::from_static("x-ratelimit-bucket");
 pub(super) const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -33,7 +33,7 @@ fn whole(status: StatusCode, body: &Value) -> Reply {
 }
 
 /// An error that nobody can wait out.
-pub(super) fn error(status: StatusCode, code: u32, message: &str) -> Reply {
+pub fn error(status: StatusCode, code: u32, message: &str) -> Reply {
     let mut reply = whole(status, &json!({"message": message, "code": code}));
     outcome(&mut reply.headers, "refused");
     reply
@@ -80,18 +80,18 @@ pub(super) fn refusal(wait: Span, bucket: HeaderValue, now_unix_ms: u64) -> Repl
 }
 
 /// Come back later, where no route is known.
-pub(super) fn refused(wait: Span) -> Reply {
+pub fn refused(wait: Span) -> Reply {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     refusal(wait, HeaderValue::from_static("tidegate"), u64::try_from(now.as_millis()).unwrap_or(0))
 }
 
 /// Come back soon.
-pub(super) fn busy() -> Reply {
+pub fn busy() -> Reply {
     refused(SOON)
 }
 
 /// The platform cannot be reached, or did not say what became of the call.
-pub(super) fn unavailable(message: &str, unknown: bool) -> Reply {
+pub fn unavailable(message: &str, unknown: bool) -> Reply {
     let mut reply = error(StatusCode::SERVICE_UNAVAILABLE, 0, &format!("503: {message}"));
     reply.headers.insert(RETRY_AFTER, HeaderValue::from(SOON.as_secs_ceil()));
     outcome(&mut reply.headers, if unknown { "unknown" } else { "refused" });
@@ -99,7 +99,7 @@ pub(super) fn unavailable(message: &str, unknown: bool) -> Reply {
 }
 
 /// What Discord says of a token that it does not take.
-pub(super) fn unauthorized() -> Reply {
+pub fn unauthorized() -> Reply {
     error(StatusCode::UNAUTHORIZED, 0, "401: Unauthorized")
 }
 
@@ -109,7 +109,7 @@ pub(super) fn unknown_webhook() -> Reply {
 }
 
 /// Done, and nothing to say.
-pub(super) fn no_content() -> Reply {
+pub fn no_content() -> Reply {
     let mut reply = whole(StatusCode::NO_CONTENT, &Value::Null);
     reply.headers.remove(CONTENT_TYPE);
     reply.body = Bytes::new();
@@ -117,7 +117,7 @@ pub(super) fn no_content() -> Reply {
 }
 
 /// A message, or what else is written in JSON.
-pub(super) fn success(body: Bytes) -> Reply {
+pub fn success(body: Bytes) -> Reply {
     let mut reply = whole(StatusCode::OK, &Value::Null);
     reply.body = body;
     reply

@@ -14,14 +14,14 @@ use tidegate_core::policy::{Call as Called, Policy};
 use tidegate_core::{Peer, field};
 
 use super::{answer, hold};
-use crate::bots::keyed;
-use crate::config::Config;
-use crate::governed::asking::Asking;
-use crate::governed::intake::{Intake, Wrong, in_time};
-use crate::proxy::body::Payload;
-use crate::proxy::budget::Reserved;
-use crate::proxy::headers::Asked;
-use crate::proxy::reply::Reply;
+use crate::budget::Reserved;
+use crate::headers::Asked;
+use crate::pipeline::asking::Asking;
+use crate::pipeline::intake::{Intake, Wrong, in_time};
+use crate::reply::Reply;
+use crate::settings::Settings;
+use crate::upstream::Payload;
+use tidegate_net::keyed;
 
 /// What is known of a call before it is decided.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Reads what the decision needs of a call; the error is its answer.
     pub(super) async fn read(
-        (policy, config): (&Policy, &Config),
+        (policy, config): (&Policy, &Settings),
         mut route: Route,
         head: &Parts,
         asked: &Asked,

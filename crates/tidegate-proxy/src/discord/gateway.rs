@@ -12,15 +12,15 @@ use tidegate_core::{MethodKey, Span, Time};
 
 use super::address::Barrier;
 use super::call::Facts;
-use super::said::{self, Scope};
-use super::{answer, judge, kind};
+use super::response::{self, Scope};
+use super::{Edge, answer, judge, kind};
 use crate::bots::Bot;
-use crate::governed::admit::released;
-use crate::governed::outcome::outcome;
-use crate::proxy::body::Payload;
-use crate::proxy::reply::Reply;
-use crate::proxy::upstream::Failure;
-use crate::serve::Connection;
+use crate::client_connection::Connection;
+use crate::pipeline::admit::released;
+use crate::pipeline::outcome::outcome;
+use crate::reply::Reply;
+use crate::upstream::Failure;
+use crate::upstream::Payload;
 
 /// How long an answer serves.
 const FRESH: Span = Span::from_secs(5);
@@ -68,10 +68,10 @@ impl Cache {
 }
 
 /// Answers one. `own`: the bot's own, with its session starts.
-pub(super) async fn serve(connection: &Connection, bot: &Bot, head: &Parts, own: bool) -> Reply {
+pub(super) async fn serve(connection: &Connection, edge: &Edge, bot: &Bot, head: &Parts, own: bool) -> Reply {
     let shared = &connection.shared;
     let asked = shared.clock.now();
-    let slot = shared.discord.gateway.slot(bot, own);
+    let slot = edge.gateway.slot(bot, own);
     let mut slot = slot.lock().await;
     let now = shared.clock.now();
     if let Some(good) = slot.good.as_ref().filter(|good| now < good.until) {
@@ -81,9 +81,9 @@ pub(super) async fn serve(connection: &Connection, bot: &Bot, head: &Parts, own:
     if let Some((_, reply)) = slot.last.as_ref().filter(|(at, _)| *at >= asked) {
         return reply.clone();
     }
-    let mut reply = match waits(connection, bot, own, slot.not_before, now) {
+    let mut reply = match waits(edge, bot, own, slot.not_before, now) {
         Some(wait) => slot.known().unwrap_or_else(|| answer::refused(wait)),
-        None => fetch(connection, bot, head, own, &mut slot).await,
+        None => fetch((connection, edge), bot, head, own, &mut slot).await,
     };
     outcome(&mut reply.headers, "bypass");
     reply
@@ -94,9 +94,8 @@ fn method(own: bool) -> MethodKey {
 }
 
 /// How long Discord must not be asked.
-fn waits(connection: &Connection, bot: &Bot, own: bool, not_before: Time, now: Time) -> Option<Span> {
-    let shared = &connection.shared;
-    let barred = match shared.discord.address.barrier(now, kind(bot, method(own)), None) {
+fn waits(edge: &Edge, bot: &Bot, own: bool, not_before: Time, now: Time) -> Option<Span> {
+    let barred = match edge.address.barrier(now, kind(bot, method(own)), None) {
         Some(Barrier::Ban(wait) | Barrier::Invalid(wait)) => now + wait,
         Some(Barrier::DeadWebhook) | None => Time::ZERO,
     };
@@ -104,25 +103,25 @@ fn waits(connection: &Connection, bot: &Bot, own: bool, not_before: Time, now: T
     (until > now).then(|| until.since(now))
 }
 
-async fn fetch(connection: &Connection, bot: &Bot, head: &Parts, own: bool, slot: &mut Slot) -> Reply {
+async fn fetch((connection, edge): (&Connection, &Edge), bot: &Bot, head: &Parts, own: bool, slot: &mut Slot) -> Reply {
     let shared = &connection.shared;
-    let admission = match released::<Facts>(shared, bot, PATIENCE).await {
+    let admission = match released::<Facts>(shared, &edge.common, bot, PATIENCE).await {
         Ok(admission) => admission,
         Err(reply) => return *reply,
     };
-    let mut reply = ask(connection, head).await;
+    let mut reply = ask(connection, edge, head).await;
     if reply.as_ref().map_or_else(|failure| *failure == Failure::Unknown, |reply| reply.status.is_server_error()) {
-        reply = ask(connection, head).await;
+        reply = ask(connection, edge, head).await;
     }
     let now = shared.clock.now();
     let Ok(reply) = reply else {
         return slot.ended(now, answer::unavailable("Discord cannot be reached", false));
     };
-    let refused = said::refusal(&reply);
+    let refused = response::refusal(&reply);
     if let Some(refused) = refused {
         slot.not_before = now + refused.retry_after.unwrap_or(FRESH);
         if refused.scope == Scope::Ban {
-            slot.not_before = now + shared.discord.banned(now, refused.retry_after);
+            slot.not_before = now + edge.banned(now, refused.retry_after);
         } else if refused.scope == Scope::Global {
             bot.memory.cool_bot(slot.not_before);
         }
@@ -130,16 +129,16 @@ async fn fetch(connection: &Connection, bot: &Bot, head: &Parts, own: bool, slot
     if !reply.status.is_server_error() && refused.is_none_or(|refused| refused.scope != Scope::Ban) {
         let invalid = matches!(reply.status.as_u16(), 401 | 403 | 429)
             && refused.is_none_or(|refused| refused.scope != Scope::Shared);
-        shared.discord.address.answered(now, kind(bot, method(own)), invalid);
-        judge::standing(shared, bot, reply.status);
+        edge.address.answered(now, kind(bot, method(own)), invalid);
+        judge::standing(shared, edge, bot, reply.status);
     }
     drop(admission);
     slot.take(now, reply, refused.is_some().then(|| slot.not_before.since(now)))
 }
 
-async fn ask(connection: &Connection, head: &Parts) -> Result<Reply, Failure> {
+async fn ask(connection: &Connection, edge: &Edge, head: &Parts) -> Result<Reply, Failure> {
     let payload = Payload::Whole(Bytes::new());
-    let base = &connection.shared.discord.common.base;
+    let base = &edge.common.base;
     let whole = async {
         let answer = connection.upstream.send(base, head, &payload).await?;
         Reply::read(answer).await.ok_or(Failure::Unknown)

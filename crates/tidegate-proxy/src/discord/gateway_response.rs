@@ -5,12 +5,11 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_LENGTH, ETAG};
 use serde_json::Value;
 
-use super::fleet::Fleet;
-use crate::proxy::reply::Reply;
+use crate::reply::Reply;
 
 /// An answer of `GET /gateway` or `GET /gateway/bot`, with `address` in the place of Discord's. What cannot be read is
 /// handed on as it came.
-pub(crate) fn told(mut reply: Reply, address: &str, fleet: Option<&Fleet>) -> Reply {
+pub(crate) fn told(mut reply: Reply, address: &str, starts_left: Option<u64>) -> Reply {
     if reply.status != StatusCode::OK {
         return reply;
     }
@@ -18,7 +17,7 @@ pub(crate) fn told(mut reply: Reply, address: &str, fleet: Option<&Fleet>) -> Re
     let Some(url) = body.get_mut("url") else { return reply };
     *url = address.into();
     let remaining = body.get_mut("session_start_limit").and_then(|limit| limit.get_mut("remaining"));
-    if let (Some(remaining), Some(left)) = (remaining, fleet.and_then(Fleet::starts_left)) {
+    if let (Some(remaining), Some(left)) = (remaining, starts_left) {
         *remaining = remaining.as_u64().map_or(left, |theirs| theirs.min(left)).into();
     }
     reply.body = Bytes::from(Value::Object(body).to_string());

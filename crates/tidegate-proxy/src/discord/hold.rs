@@ -2,7 +2,7 @@
 
 use tidegate_core::Span;
 
-use crate::governed::hold::{UNKNOWN, share};
+use crate::pipeline::hold::{UNKNOWN, share};
 
 /// By `User-Agent`: twilight 10 s; JDA 10 s between bytes; discord.js 15 s to the headers; eris 15 s without a byte;
 /// `node` (oceanic.js) 15 s; hikari 30 s; discord.py, disnake and nextcord 300 s; serenity has no limit.

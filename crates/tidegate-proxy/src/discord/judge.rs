@@ -5,33 +5,33 @@ use tidegate_core::governor::{Answer, RefusedScope};
 use tidegate_core::{Span, Time};
 
 use super::call::Facts;
-use super::said::{self, Scope};
+use super::response::{self, Scope};
 use super::{Edge, kind};
 use crate::bots::Bot;
-use crate::governed::{Governed, Verdict};
-use crate::proxy::reply::Reply;
-use crate::serve::Shared;
+use crate::context::Context;
+use crate::pipeline::{Governed, Verdict};
+use crate::reply::Reply;
 
 /// Takes in what an answer teaches.
 pub(super) fn judge(call: &Governed<Facts>, reply: &Reply) -> Verdict {
     let shared = &call.connection.shared;
-    let (edge, now, route) = (&shared.discord, call.now(), &call.facts.route);
+    let (edge, now, route) = (&call.edge, call.now(), &call.facts.route);
     if reply.status.is_server_error() {
         return Verdict::Failed;
     }
-    if let Some(refused) = said::refusal(reply) {
+    if let Some(refused) = response::refusal(reply) {
         if refused.scope == Scope::Ban {
             let left = edge.banned(now, refused.retry_after);
             return Verdict::Refused { retry_after: Some(left), scope: Some(RefusedScope::Bot) };
         }
         edge.address.answered(now, kind(call.bot(), route.method), refused.scope != Scope::Shared);
-        standing(shared, call.bot(), reply.status);
+        standing(shared, edge, call.bot(), reply.status);
         return Verdict::Refused { retry_after: refused.retry_after, scope: scope(call, refused.scope) };
     }
     let invalid = matches!(reply.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     edge.address.answered(now, kind(call.bot(), route.method), invalid);
-    standing(shared, call.bot(), reply.status);
-    if let Some(webhook) = route.peer.as_ref().filter(|_| route.webhook.is_some() && said::is_dead_webhook(reply)) {
+    standing(shared, edge, call.bot(), reply.status);
+    if let Some(webhook) = route.peer.as_ref().filter(|_| route.webhook.is_some() && response::is_dead_webhook(reply)) {
         edge.address.bury(now, webhook);
     }
     if !reply.status.is_success() {
@@ -58,8 +58,8 @@ fn scope(call: &Governed<Facts>, said: Scope) -> Option<RefusedScope> {
 }
 
 /// Whether the platform still takes the token.
-pub(super) fn standing(shared: &Shared, bot: &Bot, status: StatusCode) {
-    if shared.discord.is_tokenless(bot) {
+pub(super) fn standing(shared: &Context, edge: &Edge, bot: &Bot, status: StatusCode) {
+    if edge.is_tokenless(bot) {
         return;
     }
     if status != StatusCode::UNAUTHORIZED {
@@ -68,7 +68,7 @@ pub(super) fn standing(shared: &Shared, bot: &Bot, status: StatusCode) {
     }
     let now = shared.clock.now();
     if !bot.standing.is_proven() {
-        shared.discord.common.unproven.failed(now);
+        edge.common.unproven.failed(now);
     }
     if bot.standing.refused(now, shared.config.bounds.breaker.into()) {
         tracing::warn!(bot = %bot.token, "Discord does not take this bot's token");

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::call::Facts;
-use crate::governed::Governed;
-use crate::proxy::body::Payload;
+use crate::pipeline::Governed;
+use crate::upstream::Payload;
 
 /// Made from the request, with all that libraries read of a message.
 pub(super) fn made(call: &Governed<Facts>) -> String {

@@ -1,18 +1,18 @@
 //! The Discord edge: `/api/…`, any version, any route.
 
 mod address;
-mod answer;
+pub mod answer;
 mod call;
 mod gateway;
-mod governed;
+mod gateway_response;
 mod hold;
-pub(crate) mod identify;
 mod judge;
 mod message;
 mod names;
 mod path;
+mod platform;
 mod repeats;
-mod said;
+mod response;
 
 #[cfg(test)]
 mod tests;
@@ -30,15 +30,19 @@ use tidegate_core::policy::Policy;
 use tidegate_core::{MethodKey, Time};
 
 use self::address::Address;
+pub use self::address::Figures;
 use self::call::Facts;
-use crate::bots::{Bot, InUse, Token, keyed};
-use crate::config::Config;
-use crate::governed::edge::Edge as Common;
-use crate::governed::intake::{Wrong, vet};
-use crate::proxy::body::Body;
-use crate::proxy::reply::Reply;
-use crate::proxy::target::plain;
-use crate::serve::{Connection, Shared};
+use crate::body::Body;
+use crate::bots::{Bot, InUse};
+use crate::client_connection::Connection;
+use crate::context::Context;
+use crate::gateway_side::GatewaySide;
+use crate::pipeline::edge::Edge as Common;
+use crate::pipeline::intake::{Wrong, vet};
+use crate::reply::Reply;
+use crate::settings::Settings;
+use crate::target::plain;
+use tidegate_net::{Token, keyed};
 
 const NO_HOST: Wrong = Wrong::Request(StatusCode::BAD_REQUEST, "Host names no authority");
 
@@ -56,9 +60,15 @@ pub(crate) struct Edge {
     epoch_unix_ms: u64,
 }
 
+impl AsRef<Common> for Edge {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
 impl Edge {
     /// `None` where the address names no host.
-    pub(crate) fn new(config: &Config, clock: tidegate_tokio::Clock) -> Option<Self> {
+    pub(crate) fn new(config: &Settings, clock: tidegate_tokio::Clock) -> Option<Self> {
         let settings = &config.discord;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_micros() / 1000).unwrap_or(0);
@@ -120,28 +130,37 @@ pub(crate) fn is_ours(path: &str) -> bool {
 }
 
 /// Answers one request.
-pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    let answered = answer(connection, request).await;
+pub(crate) async fn serve(
+    edge: &Arc<Edge>,
+    gateway: &dyn GatewaySide,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let answered = answer((edge, gateway), connection, request).await;
     answered.unwrap_or_else(|reply| reply.into_response())
 }
 
-async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Result<Response<Body>, Box<Reply>> {
+async fn answer(
+    (edge, gateway_side): (&Arc<Edge>, &dyn GatewaySide),
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Box<Reply>> {
     let shared = Arc::clone(&connection.shared);
     let (mut head, body) = request.into_parts();
     // The Host goes no further.
     let tells_address =
         path::behind_api(head.uri.path()).is_some_and(|path| path.trim_start_matches('/').starts_with("gateway"));
-    let address = tells_address.then(|| crate::gateway::address(&connection, &head.headers).ok()).flatten();
+    let address = tells_address.then(|| gateway_side.address(&head.headers)).flatten();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
     let path = plain(head.uri.path());
     let path = path::behind_api(&path).unwrap_or_default();
     let now = shared.clock.now();
-    let route = Route::parse(head.method.as_str(), path, shared.discord.unix_ms(now), |token| keyed(token));
+    let route = Route::parse(head.method.as_str(), path, edge.unix_ms(now), |token| keyed(token));
     if matches!(route.kind, RouteKind::Interaction | RouteKind::TokenWebhook) {
         // With it Discord counts the call against the bot: discord-api-docs#4142.
         head.headers.remove(AUTHORIZATION);
     }
-    let bot = find(&connection, &head)?;
+    let bot = find(edge, &connection, &head)?;
     if bot.0.standing.is_open(|| now) {
         return Err(Box::new(answer::unauthorized()));
     }
@@ -149,22 +168,27 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
         let address = address.ok_or_else(|| answer::wrong(NO_HOST))?;
         // It is read here.
         head.headers.remove(ACCEPT_ENCODING);
-        let reply = Box::pin(gateway::serve(&connection, &bot.0, &head, own)).await;
-        let fleet = shared.fleets.known(&bot.0.token);
-        return Ok(crate::gateway::told(reply, &address, fleet.as_deref()).into_response());
+        let reply = Box::pin(gateway::serve(&connection, edge, &bot.0, &head, own)).await;
+        let starts_left = gateway_side.starts_left(&bot.0.token);
+        return Ok(gateway_response::told(reply, &address, starts_left).into_response());
     }
-    let surfaces = shared.discord.common.surfaces();
+    let surfaces = edge.common.surfaces();
     let mut buffered = shared.buffers.reserve();
     let known = (surfaces.policy.as_ref(), &shared.config);
     let (facts, payload) = Facts::read(known, route, &head, &asked, body, &mut buffered).await?;
-    Ok(crate::governed::serve(connection, bot, surfaces, head, facts, (payload, buffered)).await)
+    Ok(crate::pipeline::serve(connection, Arc::clone(edge), bot, surfaces, head, facts, (payload, buffered)).await)
 }
 
 /// `GET /gateway/bot` for tidegate itself, as Discord answers it.
-pub(crate) async fn gateway_bot(connection: &Connection, token: &Token, authorization: HeaderValue) -> Reply {
+pub(crate) async fn gateway_bot(
+    edge: &Edge,
+    connection: &Connection,
+    token: &Token,
+    authorization: HeaderValue,
+) -> Reply {
     const AGENT: &str = concat!("DiscordBot (https://github.com/tidegate/tidegate, ", env!("CARGO_PKG_VERSION"), ")");
     let shared = &connection.shared;
-    let Some(bot) = shared.discord.common.bots.find(token) else { return answer::busy() };
+    let Some(bot) = edge.common.bots.find(token) else { return answer::busy() };
     if bot.0.standing.is_open(|| shared.clock.now()) {
         return answer::unauthorized();
     }
@@ -172,21 +196,21 @@ pub(crate) async fn gateway_bot(connection: &Connection, token: &Token, authoriz
     head.uri = Uri::from_static("/api/v10/gateway/bot");
     head.headers.insert(AUTHORIZATION, authorization);
     head.headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
-    gateway::serve(connection, &bot.0, &head, true).await
+    gateway::serve(connection, edge, &bot.0, &head, true).await
 }
 
 /// Whose call it is. Malformed tokens and bots that are not served never leave.
-fn find(connection: &Connection, head: &Parts) -> Result<InUse, Box<Reply>> {
-    let shared: &Shared = &connection.shared;
+fn find(edge: &Edge, connection: &Connection, head: &Parts) -> Result<InUse, Box<Reply>> {
+    let shared: &Context = &connection.shared;
     let mut values = head.headers.get_all(AUTHORIZATION).iter();
-    let Some(value) = values.next() else { return Ok(shared.discord.tokenless()) };
+    let Some(value) = values.next() else { return Ok(edge.tokenless()) };
     if values.next().is_some() {
         let reason = "there is more than one Authorization";
         return Err(answer::wrong(Wrong::Request(StatusCode::BAD_REQUEST, reason)));
     }
     let written = value.to_str().unwrap_or_default().trim();
     let served = |token: &Token| shared.config.bots.as_ref().is_none_or(|allowed| allowed.contains(token.id()));
-    if let Some(bot) = shared.discord.common.bots.known(written, false).filter(|bot| served(&bot.0.token)) {
+    if let Some(bot) = edge.common.bots.known(written, false).filter(|bot| served(&bot.0.token)) {
         return Ok(bot);
     }
     let token = Token::discord(written).ok_or_else(|| Box::new(answer::unauthorized()))?;
@@ -194,5 +218,5 @@ fn find(connection: &Connection, head: &Parts) -> Result<InUse, Box<Reply>> {
         let message = "403: this bot is not served here";
         return Err(Box::new(answer::error(StatusCode::FORBIDDEN, 0, message)));
     }
-    shared.discord.common.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))
+    edge.common.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))
 }

@@ -9,19 +9,15 @@ use tidegate_core::{Peer, Span};
 
 use super::address::Barrier;
 use super::call::Facts;
-use super::said::{self, Scope};
-use super::{answer, judge, kind, message};
-use crate::bots::keyed;
-use crate::governed::asking::Asking;
-use crate::governed::edge::Edge;
-use crate::governed::{Barred, Governed, Own, Platform, Verdict};
-use crate::proxy::reply::Reply;
-use crate::serve::Shared;
+use super::response::{self, Scope};
+use super::{Edge, answer, judge, kind, message};
+use crate::pipeline::asking::Asking;
+use crate::pipeline::{Barred, Governed, Own, Platform, Verdict};
+use crate::reply::Reply;
+use tidegate_net::keyed;
 
 impl Platform for Facts {
-    fn edge(shared: &Shared) -> &Edge {
-        &shared.discord.common
-    }
+    type Edge = Edge;
 
     fn own(own: Own) -> Reply {
         match own {
@@ -61,7 +57,7 @@ impl Platform for Facts {
     fn barred(call: &Governed<Self>) -> Option<Barred> {
         let route = &call.facts.route;
         let webhook = route.peer.as_ref().filter(|_| route.webhook.is_some());
-        let address = &call.connection.shared.discord.address;
+        let address = &call.edge.address;
         Some(match address.barrier(call.now(), kind(call.bot(), route.method), webhook)? {
             Barrier::Ban(wait) | Barrier::Invalid(wait) => Barred::For(wait),
             Barrier::DeadWebhook => Barred::With(answer::unknown_webhook()),
@@ -72,14 +68,14 @@ impl Platform for Facts {
         if call.row().is_free() {
             return;
         }
-        let told = said::bucket(headers);
+        let told = response::bucket(headers);
         // A refusal of another limit, and a failure, say nothing of this one.
         if told.is_none() && (status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error()) {
             return;
         }
         call.bot().driver.tell(Input::Learned { ticket, headers: told });
         if let Some(bucket) = headers.get(answer::BUCKET) {
-            call.connection.shared.discord.names.keep(call.facts.route.method, bucket);
+            call.edge.names.keep(call.facts.route.method, bucket);
         }
     }
 
@@ -89,12 +85,12 @@ impl Platform for Facts {
 
     fn worked(call: &Governed<Self>) {
         let shared = &call.connection.shared;
-        shared.discord.address.answered(call.now(), kind(call.bot(), call.facts.route.method), false);
-        judge::standing(shared, call.bot(), StatusCode::OK);
+        call.edge.address.answered(call.now(), kind(call.bot(), call.facts.route.method), false);
+        judge::standing(shared, &call.edge, call.bot(), StatusCode::OK);
     }
 
     async fn refusal(call: &Governed<Self>, wait: Span) -> Reply {
-        let (now, edge) = (call.now(), &call.connection.shared.discord);
+        let (now, edge) = (call.now(), &call.edge);
         let until = now + wait;
         let caller =
             keyed((call.bot().token.hash(), call.connection.client, call.facts.route.method, &call.facts.peer));
@@ -107,12 +103,12 @@ impl Platform for Facts {
 
     /// A global one, or one that does not say whose it is, is answered by an instant storm by some libraries.
     fn passed_on(call: &Governed<Self>, reply: Reply) -> Reply {
-        match said::refusal(&reply) {
+        match response::refusal(&reply) {
             Some(refusal) if matches!(refusal.scope, Scope::Global | Scope::Unnamed) => {
                 refused(call, refusal.retry_after.unwrap_or(answer::SOON))
             }
             Some(refusal) if refusal.scope == Scope::Ban => {
-                let figures = call.connection.shared.discord.address.figures(call.now());
+                let figures = call.edge.address.figures(call.now());
                 refused(call, figures.banned.unwrap_or(answer::SOON))
             }
             _ => reply,
@@ -137,7 +133,7 @@ impl Platform for Facts {
 }
 
 fn refused(call: &Governed<Facts>, wait: Span) -> Reply {
-    let edge = &call.connection.shared.discord;
+    let edge = &call.edge;
     let method = call.facts.route.method;
     let unknown = || HeaderValue::try_from(format!("{:032x}", method.0));
     let bucket = edge.names.of(method).or_else(|| unknown().ok());

@@ -8,8 +8,8 @@ use tidegate_core::Span;
 use tidegate_core::discord::Headers;
 
 use super::answer::{GLOBAL, SCOPE};
-use crate::bots::keyed;
-use crate::proxy::reply::{Reply, seconds};
+use crate::reply::{Reply, seconds};
+use tidegate_net::keyed;
 
 /// The longest window that an answer may tell of.
 const LONGEST_WINDOW: Span = Span::from_secs(86_400);

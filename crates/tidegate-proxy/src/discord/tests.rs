@@ -5,9 +5,9 @@ use tidegate_core::{Span, Time};
 use super::hold;
 use super::path::behind_api;
 use super::repeats::Repeats;
-use super::said::{self, Scope};
-use crate::bots::Token;
-use crate::proxy::reply::Reply;
+use super::response::{self, Scope};
+use crate::reply::Reply;
+use tidegate_net::Token;
 
 #[test]
 fn any_version_is_taken_off() {
@@ -100,7 +100,8 @@ fn every_kind_of_refusal_is_told_apart() {
         // The answer to a HEAD.
         (429, &[(scope, "user"), ("retry-after", "3")], "", Some((Scope::User, ms(3_000)))),
     ] {
-        let found = said::refusal(&reply(status, headers, body)).map(|refusal| (refusal.scope, refusal.retry_after));
+        let found =
+            response::refusal(&reply(status, headers, body)).map(|refusal| (refusal.scope, refusal.retry_after));
         assert_eq!(found, expected, "{status} {headers:?} {body}");
     }
 }
@@ -113,24 +114,24 @@ fn buckets_are_read_where_all_of_them_is_there() {
         ("x-ratelimit-remaining", "0"),
         ("x-ratelimit-reset-after", "1.25"),
     ];
-    let told = said::bucket(&reply(403, &all, "").headers).unwrap();
+    let told = response::bucket(&reply(403, &all, "").headers).unwrap();
     assert_eq!((told.limit, told.remaining, told.reset_after), (5, 0, Span::from_millis(1250)));
     for missing in 0..4 {
         let mut some = all.to_vec();
         some.remove(missing);
-        assert_eq!(said::bucket(&reply(200, &some, "").headers), None);
+        assert_eq!(response::bucket(&reply(200, &some, "").headers), None);
     }
     for wrong in ["-1", "NaN", "inf", "soon", "1e12"] {
         let some = [all[0], all[1], all[2], ("x-ratelimit-reset-after", wrong)];
-        assert_eq!(said::bucket(&reply(200, &some, "").headers), None, "{wrong}");
+        assert_eq!(response::bucket(&reply(200, &some, "").headers), None, "{wrong}");
     }
 }
 
 #[test]
 fn only_one_code_says_that_a_webhook_is_gone() {
-    assert!(said::is_dead_webhook(&reply(404, &[], r#"{"code":10015}"#)));
+    assert!(response::is_dead_webhook(&reply(404, &[], r#"{"code":10015}"#)));
     for (status, body) in [(404, r#"{"code":10008}"#), (400, r#"{"code":10015}"#), (404, "10015"), (404, "")] {
-        assert!(!said::is_dead_webhook(&reply(status, &[], body)), "{body}");
+        assert!(!response::is_dead_webhook(&reply(status, &[], body)), "{body}");
     }
 }
 

@@ -2,11 +2,12 @@
 
 use tidegate_core::Span;
 
+use super::edge::Edge;
 use super::{Own, Platform};
 use crate::bots::{Bot, First, Leave, Room};
-use crate::proxy::client;
-use crate::proxy::reply::Reply;
-use crate::serve::Shared;
+use crate::client_gone;
+use crate::context::Context;
+use crate::reply::Reply;
 
 /// What a call holds that came while its token was unproven. Dropped, the next may go.
 #[derive(Debug)]
@@ -32,7 +33,8 @@ pub(crate) fn goes_at_once(bot: &Bot, errand: Errand) -> bool {
 
 /// Waits until a call of this bot may go; the error is its answer.
 pub(crate) async fn admit<P: Platform>(
-    shared: &Shared,
+    shared: &Context,
+    edge: &Edge,
     bot: &Bot,
     errand: Errand,
     patience: Span,
@@ -46,11 +48,11 @@ pub(crate) async fn admit<P: Platform>(
     };
     let waiting = async {
         let first = line.first().await.ok_or(Own::Busy)?;
-        room::<P>(shared, bot).await.map(|room| Some(Admission { _first: first, room }))
+        room(shared, edge, bot).await.map(|room| Some(Admission { _first: first, room }))
     };
     let admitted = tokio::select! {
         biased;
-        () = client::gone() => Err(Own::Busy),
+        () = client_gone::gone() => Err(Own::Busy),
         // Polls have no order to keep, and the one before may last a minute.
         () = bot.standing.proven(), if errand == Errand::Poll => Ok(None),
         admitted = tokio::time::timeout(shared.clock.real(patience), waiting) => admitted.unwrap_or(Err(Own::Busy)),
@@ -60,24 +62,25 @@ pub(crate) async fn admit<P: Platform>(
 
 /// The same for a call that no governor holds: it goes at once where its token is taken.
 pub(crate) async fn released<P: Platform>(
-    shared: &Shared,
+    shared: &Context,
+    edge: &Edge,
     bot: &Bot,
     patience: Span,
 ) -> Result<Option<Admission>, Box<Reply>> {
     match bot.standing.ask(|| shared.clock.now(), shared.config.bounds.breaker.into()) {
         Leave::Refused => Err(Box::new(P::own(Own::Unauthorized))),
         Leave::Go => Ok(None),
-        Leave::Alone => admit::<P>(shared, bot, Errand::Call, patience).await,
+        Leave::Alone => admit::<P>(shared, edge, bot, Errand::Call, patience).await,
     }
 }
 
-async fn room<P: Platform>(shared: &Shared, bot: &Bot) -> Result<Option<Room>, Own> {
+async fn room(shared: &Context, edge: &Edge, bot: &Bot) -> Result<Option<Room>, Own> {
     if bot.standing.is_proven() {
         return Ok(None);
     }
     if bot.standing.is_open(|| shared.clock.now()) {
         return Err(Own::Unauthorized);
     }
-    let room = P::edge(shared).unproven.room(|| shared.clock.now()).await.map_err(Own::Refusal)?;
+    let room = edge.unproven.room(|| shared.clock.now()).await.map_err(Own::Refusal)?;
     Ok(Some(room).filter(|_| !bot.standing.is_proven()))
 }

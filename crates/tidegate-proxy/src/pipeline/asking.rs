@@ -6,7 +6,7 @@ use tidegate_core::governor::Class;
 use tidegate_core::policy::{Cell, MaxHold, Row, RowId};
 
 use super::hold;
-use crate::proxy::headers::Asked;
+use crate::headers::Asked;
 
 /// What decides a call's cell, and its patience.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use tidegate_core::policy::Dry;
 
 use super::outcome::Tag;
 use super::{Governed, Own, Platform, Ticket, Verdict, done};
+use crate::body::Body;
 use crate::bots::Leave;
-use crate::proxy::body::Body;
-use crate::proxy::reply::{Answered, Reply};
-use crate::proxy::upstream::Failure;
+use crate::reply::{Answered, Reply};
+use crate::upstream::Failure;
 
 /// An answer, or a ticket that waits again and the answer to give if it is not released.
 type Attempted = Result<Response<Body>, Box<(Ticket, Reply)>>;
@@ -48,7 +48,7 @@ impl<P: Platform> Governed<P> {
     }
 
     async fn once(&self, call: &Ticket) -> Result<Answered, Failure> {
-        let base = &P::edge(&self.connection.shared).base;
+        let base = &self.common().base;
         let answer = self.connection.upstream.send(base, &self.head, &self.payload).await?;
         P::learn(self, call.ticket(), answer.status, &answer.headers);
         let answered = if !answer.status.is_success() || self.facts.reads(self.row()) {

@@ -9,8 +9,8 @@ use tidegate_tokio::Clock;
 use tokio::sync::watch;
 
 use crate::bots::{Bots, Unproven};
-use crate::config::Bounds;
-use crate::proxy::upstream::Base;
+use crate::settings::Bounds;
+use crate::upstream::Base;
 
 /// The way to a platform, its policy and its bots.
 #[derive(Debug)]
@@ -42,6 +42,12 @@ impl Surfaces {
 
     pub(super) fn gate(&self, row: RowId) -> Option<HeaderValue> {
         self.gates.get(usize::from(row.0)).cloned()
+    }
+}
+
+impl AsRef<Edge> for Edge {
+    fn as_ref(&self) -> &Edge {
+        self
     }
 }
 

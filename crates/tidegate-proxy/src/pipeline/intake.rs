@@ -12,11 +12,11 @@ use hyper::body::{Body as _, Incoming};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
-use crate::config::Bounds;
-use crate::proxy::body::Payload;
-use crate::proxy::budget::Reserved;
-use crate::proxy::headers::{self, Asked};
-use crate::proxy::target;
+use crate::budget::Reserved;
+use crate::headers::{self, Asked};
+use crate::settings::Bounds;
+use crate::target;
+use crate::upstream::Payload;
 
 /// Why a request goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,12 +22,13 @@ use self::admit::{Admission, Errand, admit, goes_at_once};
 use self::asking::Asking;
 use self::edge::{Edge, Surfaces};
 use self::outcome::Tag;
+use crate::body::Body;
 use crate::bots::{Bot, InUse, Place};
-use crate::proxy::body::{Body, Payload};
-use crate::proxy::budget::Reserved;
-use crate::proxy::client;
-use crate::proxy::reply::Reply;
-use crate::serve::{Connection, Shared};
+use crate::budget::Reserved;
+use crate::client_connection::Connection;
+use crate::client_gone;
+use crate::reply::Reply;
+use crate::upstream::Payload;
 
 type Ticket = Call<Governor, Reply>;
 
@@ -36,7 +37,8 @@ const LEAST_PATIENCE: Span = Span::from_secs(4);
 
 /// What a platform brings to the life of a call. One value is what is known of one call before it is decided.
 pub(crate) trait Platform: Sized + Send + Sync + 'static {
-    fn edge(shared: &Shared) -> &Edge;
+    /// What all calls to the platform share.
+    type Edge: AsRef<Edge> + Send + Sync;
 
     /// An answer that tidegate gives itself, in the platform's shape.
     fn own(own: Own) -> Reply;
@@ -123,8 +125,9 @@ pub(crate) enum Verdict {
 }
 
 /// One call under way.
-pub(crate) struct Governed<P> {
+pub(crate) struct Governed<P: Platform> {
     pub(crate) connection: Arc<Connection>,
+    pub(crate) edge: Arc<P::Edge>,
     pub(crate) bot: InUse,
     surfaces: Arc<Surfaces>,
     pub(crate) head: Parts,
@@ -153,6 +156,7 @@ enum Woken {
 /// Answers one governed call.
 pub(crate) async fn serve<P: Platform>(
     connection: Arc<Connection>,
+    edge: Arc<P::Edge>,
     bot: InUse,
     surfaces: Arc<Surfaces>,
     head: Parts,
@@ -161,7 +165,8 @@ pub(crate) async fn serve<P: Platform>(
 ) -> Response<Body> {
     let arrived = connection.shared.clock.now();
     let repeated = false;
-    let mut call = Governed { connection, bot, surfaces, head, payload, facts, arrived, repeated, _buffered: buffered };
+    let mut call =
+        Governed { connection, edge, bot, surfaces, head, payload, facts, arrived, repeated, _buffered: buffered };
     if let Some(reply) = call.barred().await {
         return call.tagged(reply, Tag::REFUSED);
     }
@@ -170,7 +175,7 @@ pub(crate) async fn serve<P: Platform>(
     }
     let patience = call.patience().max(LEAST_PATIENCE);
     // What most calls do not need has a place of its own, here and below: a call's state is moved about a few times.
-    match Box::pin(admit::<P>(&call.connection.shared, call.bot(), Errand::Call, patience)).await {
+    match Box::pin(admit::<P>(&call.connection.shared, call.common(), call.bot(), Errand::Call, patience)).await {
         Ok(admission) => call.run(admission).await,
         Err(reply) => call.tagged(*reply, Tag::REFUSED),
     }
@@ -288,14 +293,14 @@ impl<P: Platform> Governed<P> {
     /// The next event, or what ends the wait for it.
     async fn wait(&self, call: &mut Ticket) -> Woken {
         let mut trips = self.bot.0.standing.trips();
-        let mut bell = P::edge(&self.connection.shared).bell();
+        let mut bell = self.common().bell();
         let mut drain = self.connection.shared.drain.over();
         let mut attended = true;
         loop {
             tokio::select! {
                 biased;
                 event = call.next() => return Woken::Event(event),
-                () = client::gone(), if attended => {
+                () = client_gone::gone(), if attended => {
                     if call.leave() {
                         return Woken::Left;
                     }
@@ -320,7 +325,7 @@ impl<P: Platform> Governed<P> {
                 Event::Answer(reply) => Some(reply),
                 Event::Output(_) => None,
             },
-            () = client::gone() => None,
+            () = client_gone::gone() => None,
             () = drain.wait() => None,
             () = tokio::time::sleep(left) => None,
         };
@@ -338,6 +343,10 @@ impl<P: Platform> Governed<P> {
 
     pub(crate) fn bot(&self) -> &Bot {
         &self.bot.0
+    }
+
+    fn common(&self) -> &Edge {
+        (*self.edge).as_ref()
     }
 
     pub(crate) fn now(&self) -> Time {

@@ -46,6 +46,6 @@ impl Tag {
 }
 
 /// Names an outcome.
-pub(crate) fn outcome(headers: &mut HeaderMap, outcome: &'static str) {
+pub fn outcome(headers: &mut HeaderMap, outcome: &'static str) {
     headers.insert(OUTCOME, HeaderValue::from_static(outcome));
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tidegate_core::Span;
 
 use super::reply::Reply;
-use crate::governed::intake::Wrong;
-use crate::governed::outcome::outcome;
+use crate::pipeline::intake::Wrong;
+use crate::pipeline::outcome::outcome;
 
 /// Told where nobody knows better.
 const SOON: Span = Span::from_secs(5);

@@ -11,12 +11,12 @@ use tidegate_core::{MessageKey, MethodKey, Peer};
 use super::args::{Args, Format, Multipart, from_body, from_query};
 use super::reply::Reply;
 use super::{answer, hold};
-use crate::config::{Bounds, Config};
-use crate::governed::asking::Asking;
-use crate::governed::intake::{Intake, in_time};
-use crate::proxy::body::Payload;
-use crate::proxy::budget::Reserved;
-use crate::proxy::headers::Asked;
+use crate::budget::Reserved;
+use crate::headers::Asked;
+use crate::pipeline::asking::Asking;
+use crate::pipeline::intake::{Intake, in_time};
+use crate::settings::{Bounds, Settings};
+use crate::upstream::Payload;
 
 /// An album that hides its media behind its files is as heavy as an album can be.
 const HEAVIEST_ALBUM: u32 = 10;
@@ -36,7 +36,7 @@ impl Facts {
     /// Reads what the decision needs of a call; the error is its answer.
     pub(crate) async fn read(
         policy: &Policy,
-        config: &Config,
+        config: &Settings,
         method: &str,
         head: &Parts,
         asked: &Asked,

@@ -2,7 +2,7 @@
 
 use tidegate_core::Span;
 
-use crate::governed::hold::{UNKNOWN, share};
+use crate::pipeline::hold::{UNKNOWN, share};
 
 /// By `User-Agent`: python-telegram-bot 5 s between bytes; none: teloxide 17 s; `python-requests` (pyTelegramBotAPI) 30 s;
 /// aiogram 60 s; aiohttp alone (pyTelegramBotAPI async) and `node` (node-telegram-bot-api 2) 300 s; `node-fetch`

@@ -8,15 +8,17 @@ use tidegate_core::policy::{Policy, Row};
 use super::call::Facts;
 use super::reply::{Reply, said};
 use crate::bots::Bot;
-use crate::governed::Verdict;
-use crate::serve::Shared;
+use crate::context::Context;
+use crate::pipeline::edge::Edge;
+use crate::pipeline::{Governed, Verdict};
 
 /// Takes in what an answer teaches.
-pub(super) fn judge(shared: &Shared, bot: &Bot, policy: &Policy, facts: &Facts, reply: &Reply) -> Verdict {
+pub(super) fn judge(call: &Governed<Facts>, reply: &Reply) -> Verdict {
+    let (bot, policy, facts) = (call.bot(), call.policy(), &call.facts);
     if reply.status.is_server_error() {
         return Verdict::Failed;
     }
-    standing(shared, bot, reply);
+    standing(&call.connection.shared, &call.edge, bot, reply);
     match reply.status {
         StatusCode::TOO_MANY_REQUESTS => Verdict::Refused { retry_after: reply.retry_after(), scope: None },
         StatusCode::BAD_REQUEST => bad_request(bot, policy, facts, reply),
@@ -29,7 +31,7 @@ pub(super) fn judge(shared: &Shared, bot: &Bot, policy: &Policy, facts: &Facts, 
 }
 
 /// Whether the platform still takes the token.
-pub(super) fn standing(shared: &Shared, bot: &Bot, reply: &Reply) {
+pub(super) fn standing(shared: &Context, edge: &Edge, bot: &Bot, reply: &Reply) {
     let refused = match reply.status {
         StatusCode::UNAUTHORIZED => true,
         StatusCode::NOT_FOUND => said(&reply.body).is_bare_not_found(),
@@ -42,7 +44,7 @@ pub(super) fn standing(shared: &Shared, bot: &Bot, reply: &Reply) {
     }
     let now = shared.clock.now();
     if !bot.standing.is_proven() {
-        shared.telegram.unproven.failed(now);
+        edge.unproven.failed(now);
     }
     if bot.standing.refused(now, shared.config.bounds.breaker.into()) {
         tracing::warn!(bot = %bot.token, status = reply.status.as_u16(), "Telegram does not take this bot's token");

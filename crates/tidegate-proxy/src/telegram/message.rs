@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tidegate_core::{Peer, PeerKind};
 
 use super::call::Facts;
-use crate::proxy::body::Payload;
+use crate::upstream::Payload;
 
 /// The result of such an edit: the message as last delivered, else made from the request, else `true`.
 pub(super) fn result(facts: &Facts, query: &str, payload: &Payload, kept: Option<&[u8]>) -> String {

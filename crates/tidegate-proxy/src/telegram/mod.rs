@@ -3,12 +3,12 @@
 mod answer;
 mod args;
 mod call;
-mod governed;
 mod hold;
 mod judge;
 mod message;
 mod passed;
 mod path;
+mod platform;
 mod reply;
 
 #[cfg(test)]
@@ -21,11 +21,13 @@ use hyper::{Request, Response, StatusCode};
 
 use self::path::{Target, What};
 use self::reply::Reply;
-use crate::bots::{InUse, Token};
-use crate::governed::intake::vet;
-use crate::proxy::body::Body;
-use crate::proxy::target::plain;
-use crate::serve::Connection;
+use crate::body::Body;
+use crate::bots::InUse;
+use crate::client_connection::Connection;
+use crate::pipeline::edge::Edge;
+use crate::pipeline::intake::vet;
+use crate::target::plain;
+use tidegate_net::Token;
 
 /// Whether a path is one of the Bot API's.
 pub(crate) fn is_ours(path: &str) -> bool {
@@ -33,12 +35,16 @@ pub(crate) fn is_ours(path: &str) -> bool {
 }
 
 /// Answers one request.
-pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    let answered = answer(connection, request).await;
+pub(crate) async fn serve(edge: &Arc<Edge>, connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
+    let answered = answer(edge, connection, request).await;
     answered.unwrap_or_else(|reply| reply.into_response())
 }
 
-async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Result<Response<Body>, Box<Reply>> {
+async fn answer(
+    edge: &Arc<Edge>,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Box<Reply>> {
     let shared = &connection.shared;
     let (mut head, body) = request.into_parts();
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
@@ -48,24 +54,24 @@ async fn answer(connection: Arc<Connection>, request: Request<Incoming>) -> Resu
     let Some(target) = path::parse(&path) else {
         return Err(Box::new(answer::error(StatusCode::NOT_FOUND, "Not Found: write it like /bot<token>/<method>")));
     };
-    let bot = find(&connection, &target)?;
+    let bot = find(edge, &connection, &target)?;
     if bot.0.standing.is_open(|| shared.clock.now()) {
         return Err(Box::new(answer::unauthorized()));
     }
     match target.what {
-        What::File => Box::pin(passed::file(connection, bot, head, body)).await,
+        What::File => Box::pin(passed::file(edge, connection, bot, head, body)).await,
         What::Method(name) if name.eq_ignore_ascii_case("getUpdates") => {
-            Box::pin(passed::poll(connection, bot, head, body)).await
+            Box::pin(passed::poll(edge, connection, bot, head, body)).await
         }
-        What::Method(name) => governed::serve(connection, bot, name, head, &asked, body).await,
+        What::Method(name) => platform::serve(edge, connection, bot, name, head, &asked, body).await,
     }
 }
 
 /// The bot of a target. Malformed tokens and bots that are not served never leave.
-fn find(connection: &Connection, target: &Target<'_>) -> Result<InUse, Box<Reply>> {
+fn find(edge: &Edge, connection: &Connection, target: &Target<'_>) -> Result<InUse, Box<Reply>> {
     let shared = &connection.shared;
     let served = |token: &Token| shared.config.bots.as_ref().is_none_or(|allowed| allowed.contains(token.id()));
-    if let Some(bot) = shared.telegram.bots.known(target.token, target.test).filter(|bot| served(&bot.0.token)) {
+    if let Some(bot) = edge.bots.known(target.token, target.test).filter(|bot| served(&bot.0.token)) {
         return Ok(bot);
     }
     let token = Token::telegram(target.token, target.test)
@@ -73,5 +79,5 @@ fn find(connection: &Connection, target: &Target<'_>) -> Result<InUse, Box<Reply
     if !served(&token) {
         return Err(Box::new(answer::error(StatusCode::FORBIDDEN, "Forbidden: this bot is not served here")));
     }
-    shared.telegram.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))
+    edge.bots.find(&token).ok_or_else(|| Box::new(answer::busy()))
 }

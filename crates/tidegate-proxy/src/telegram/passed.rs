@@ -10,12 +10,14 @@ use hyper::{Response, StatusCode};
 use super::answer;
 use super::call::Facts;
 use super::reply::Reply;
+use crate::body::Body;
 use crate::bots::{InUse, Leave};
-use crate::governed::admit::{Admission, Errand, admit};
-use crate::proxy::body::{Body, Payload};
-use crate::proxy::reply::Answered;
-use crate::proxy::upstream::Failure;
-use crate::serve::Connection;
+use crate::client_connection::Connection;
+use crate::pipeline::admit::{Admission, Errand, admit};
+use crate::pipeline::edge::Edge;
+use crate::reply::Answered;
+use crate::upstream::Failure;
+use crate::upstream::Payload;
 
 /// A token that is not known is told so at once; a poll that is out for longer is no failure to come.
 const TOLD_BY: Duration = Duration::from_secs(2);
@@ -24,34 +26,36 @@ const PATIENCE: tidegate_core::Span = tidegate_core::Span::from_secs(8);
 
 /// A long poll. Its client's leaving cancels the call upstream; a drain ends it with an answer.
 pub(super) async fn poll(
+    edge: &Edge,
     connection: Arc<Connection>,
     bot: InUse,
     head: Parts,
     body: Incoming,
 ) -> Result<Response<Body>, Box<Reply>> {
-    let admission = admit::<Facts>(&connection.shared, &bot.0, Errand::Poll, PATIENCE).await?;
+    let admission = admit::<Facts>(&connection.shared, edge, &bot.0, Errand::Poll, PATIENCE).await?;
     let mut drain = connection.shared.drain.begun();
     tokio::select! {
         biased;
-        answered = pass(&connection, &bot, head, body, admission, true) => answered,
+        answered = pass((edge, &connection), &bot, head, body, admission, true) => answered,
         () = drain.wait() => Err(Box::new(answer::unavailable("tidegate is going down", false))),
-        () = crate::proxy::client::gone() => Err(Box::new(answer::busy())),
+        () = crate::client_gone::gone() => Err(Box::new(answer::busy())),
     }
 }
 
 /// A file.
 pub(super) async fn file(
+    edge: &Edge,
     connection: Arc<Connection>,
     bot: InUse,
     head: Parts,
     body: Incoming,
 ) -> Result<Response<Body>, Box<Reply>> {
-    let admission = admit::<Facts>(&connection.shared, &bot.0, Errand::Call, PATIENCE).await?;
-    pass(&connection, &bot, head, body, admission, false).await
+    let admission = admit::<Facts>(&connection.shared, edge, &bot.0, Errand::Call, PATIENCE).await?;
+    pass((edge, &connection), &bot, head, body, admission, false).await
 }
 
 async fn pass(
-    connection: &Connection,
+    (edge, connection): (&Edge, &Connection),
     bot: &InUse,
     head: Parts,
     body: Incoming,
@@ -67,7 +71,7 @@ async fn pass(
     } else {
         Payload::part(std::collections::VecDeque::new(), body)
     };
-    let mut sending = std::pin::pin!(connection.upstream.send(&shared.telegram.base, &head, &payload));
+    let mut sending = std::pin::pin!(connection.upstream.send(&edge.base, &head, &payload));
     let answered = tokio::select! {
         answered = &mut sending => answered,
         () = tokio::time::sleep(TOLD_BY), if admission.is_some() => {
@@ -85,7 +89,7 @@ async fn pass(
     if status == StatusCode::UNAUTHORIZED || (is_method && status == StatusCode::NOT_FOUND) {
         let reply = Reply::read(answered).await;
         let reply = reply.ok_or_else(|| Box::new(answer::unavailable("Telegram's answer broke off", false)))?;
-        super::judge::standing(shared, &bot.0, &reply);
+        super::judge::standing(shared, edge, &bot.0, &reply);
         return Ok(reply.into_response());
     }
     let answered = Answered::read(answered).await;

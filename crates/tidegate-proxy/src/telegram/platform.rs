@@ -12,16 +12,17 @@ use tidegate_core::policy::{DropAnswer, Row};
 use super::call::Facts;
 use super::reply::Reply;
 use super::{answer, judge, message};
+use crate::body::Body;
 use crate::bots::InUse;
-use crate::governed::asking::Asking;
-use crate::governed::edge::Edge;
-use crate::governed::{self, Governed, Own, Platform, Verdict};
-use crate::proxy::body::Body;
-use crate::proxy::headers::Asked;
-use crate::serve::{Connection, Shared};
+use crate::client_connection::Connection;
+use crate::headers::Asked;
+use crate::pipeline::asking::Asking;
+use crate::pipeline::edge::Edge;
+use crate::pipeline::{self, Governed, Own, Platform, Verdict};
 
 /// Answers a call of a method other than a long poll.
 pub(super) async fn serve(
+    edge: &Arc<Edge>,
     connection: Arc<Connection>,
     bot: InUse,
     method: &str,
@@ -30,17 +31,15 @@ pub(super) async fn serve(
     body: Incoming,
 ) -> Result<Response<Body>, Box<Reply>> {
     let shared = &connection.shared;
-    let surfaces = shared.telegram.surfaces();
+    let surfaces = edge.surfaces();
     let mut buffered = shared.buffers.reserve();
     let (facts, payload) =
         Facts::read(&surfaces.policy, &shared.config, method, &head, asked, body, &mut buffered).await?;
-    Ok(governed::serve(connection, bot, surfaces, head, facts, (payload, buffered)).await)
+    Ok(pipeline::serve(connection, Arc::clone(edge), bot, surfaces, head, facts, (payload, buffered)).await)
 }
 
 impl Platform for Facts {
-    fn edge(shared: &Shared) -> &Edge {
-        &shared.telegram
-    }
+    type Edge = Edge;
 
     fn own(own: Own) -> Reply {
         match own {
@@ -78,7 +77,7 @@ impl Platform for Facts {
     }
 
     fn judge(call: &Governed<Self>, reply: &Reply) -> Verdict {
-        judge::judge(&call.connection.shared, call.bot(), call.policy(), &call.facts, reply)
+        judge::judge(call, reply)
     }
 
     fn dropped(call: &Governed<Self>, answer: DropAnswer) -> Reply {

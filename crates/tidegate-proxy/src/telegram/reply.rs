@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tidegate_core::Span;
 
-pub(crate) use crate::proxy::reply::{Reply, seconds};
+pub(crate) use crate::reply::{Reply, seconds};
 
 const FLOOD: &str = "Too Many Requests: retry after ";
 

@@ -37,10 +37,10 @@ fn libraries_are_known_by_what_they_send() {
 
 #[test]
 fn a_limit_is_a_length_of_time_up_to_ten_minutes() {
-    assert_eq!(crate::governed::hold::named("250ms"), Some(Span::from_millis(250)));
-    assert_eq!(crate::governed::hold::named("10min"), Some(Span::from_secs(600)));
+    assert_eq!(crate::pipeline::hold::named("250ms"), Some(Span::from_millis(250)));
+    assert_eq!(crate::pipeline::hold::named("10min"), Some(Span::from_secs(600)));
     for wrong in ["601s", "5", "", "-1s", "1h"] {
-        assert_eq!(crate::governed::hold::named(wrong), None, "{wrong}");
+        assert_eq!(crate::pipeline::hold::named(wrong), None, "{wrong}");
     }
 }
 

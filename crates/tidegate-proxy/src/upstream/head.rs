@@ -11,7 +11,7 @@ use hyper::{HeaderMap, Method, StatusCode};
 use super::Base;
 use super::fault::Fault;
 use super::framing::Framing;
-use crate::proxy::headers;
+use crate::headers;
 
 /// Of an answer; as many as a request may have.
 const MOST_HEADERS: usize = 256;

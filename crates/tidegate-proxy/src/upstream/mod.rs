@@ -4,7 +4,9 @@ mod download;
 mod fault;
 mod framing;
 mod head;
+mod payload;
 mod pool;
+mod reach;
 mod sending;
 mod stream;
 mod wire;
@@ -23,11 +25,11 @@ use tidegate_core::policy::Platform;
 use tower_service::Service as _;
 
 pub(crate) use self::download::Download;
-pub(crate) use self::fault::Fault;
+pub use self::fault::Fault;
+pub(crate) use self::payload::{Payload, with_head};
 use self::pool::Pool;
+use self::reach::Reach;
 use self::wire::{Broken, Wire};
-use super::body::Payload;
-use super::reach::Reach;
 
 /// Where a platform's API is.
 #[derive(Debug)]
@@ -106,14 +108,15 @@ pub(crate) struct Answer {
 
 /// One thread's connections to the platforms.
 #[derive(Clone)]
-pub(crate) struct Upstream {
+pub struct Upstream {
     connector: HttpsConnector<HttpConnector>,
     connect_timeout: Duration,
     pool: Pool,
 }
 
 impl Upstream {
-    pub(crate) fn new(tls: rustls::ClientConfig, connect_timeout: Duration) -> Self {
+    /// With no connection yet. `connect_timeout` holds for TCP and TLS together.
+    pub fn new(tls: rustls::ClientConfig, connect_timeout: Duration) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -124,7 +127,7 @@ impl Upstream {
     }
 
     /// Closes connections that have been at rest for long, for as long as the thread lives.
-    pub(crate) async fn reap(self) {
+    pub async fn reap(self) {
         loop {
             tokio::time::sleep(pool::TURN).await;
             self.pool.reap();
@@ -178,14 +181,6 @@ impl Upstream {
             Failure::NotSent
         })
     }
-}
-
-/// The TLS settings of all threads.
-pub(crate) fn tls() -> anyhow::Result<rustls::ClientConfig> {
-    use hyper_rustls::ConfigBuilderExt as _;
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(builder.with_webpki_roots().with_no_client_auth())
 }
 
 /// An error with its causes. Addresses of requests, and so tokens, are never among them.

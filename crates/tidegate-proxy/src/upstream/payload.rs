@@ -1,4 +1,4 @@
-//! Bodies on their way: whole ones that can be sent again, and streams whose first part was looked at.
+//! Requests' bodies on their way: whole ones that can be sent again, and streams whose first part was looked at.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -8,58 +8,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 
-use super::upstream::{Download, Fault};
-
-/// The body of an answer to a bot.
-pub(crate) enum Body {
-    Whole(Option<Bytes>),
-    /// What was read of it already, and the rest.
-    Stream(VecDeque<Bytes>, Download),
-}
-
-impl Body {
-    pub(crate) fn empty() -> Self {
-        Self::Whole(None)
-    }
-}
-
-impl From<Bytes> for Body {
-    fn from(bytes: Bytes) -> Self {
-        Self::Whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
-    }
-}
-
-impl HttpBody for Body {
-    type Data = Bytes;
-    type Error = Fault;
-
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Fault>>> {
-        match self.get_mut() {
-            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Stream(head, rest) => match head.pop_front() {
-                Some(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-                None => Pin::new(rest).poll_frame(cx),
-            },
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Whole(bytes) => bytes.is_none(),
-            Self::Stream(head, rest) => head.is_empty() && rest.is_end_stream(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            Self::Stream(head, rest) => with_head(head, rest),
-        }
-    }
-}
-
 /// The size of a body of which a part was read.
-fn with_head(head: &VecDeque<Bytes>, rest: &impl HttpBody) -> SizeHint {
+pub(crate) fn with_head(head: &VecDeque<Bytes>, rest: &impl HttpBody) -> SizeHint {
     let head = head.iter().map(Bytes::len).sum::<usize>() as u64;
     rest.size_hint().exact().map_or_else(SizeHint::default, |rest| SizeHint::with_exact(head + rest))
 }

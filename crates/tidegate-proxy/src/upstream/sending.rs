@@ -11,7 +11,7 @@ use tokio::io::AsyncWrite;
 use super::Base;
 use super::fault::Fault;
 use super::head;
-use crate::proxy::body::{Outgoing, Payload};
+use super::payload::{Outgoing, Payload};
 
 /// A body up to this size goes out in one piece with its head.
 const JOINED: usize = 16 << 10;

@@ -22,7 +22,7 @@ use super::framing::{Framing, Next};
 use super::head::{self, Head};
 use super::sending::Sending;
 use super::stream::Stream;
-use crate::proxy::body::Payload;
+use crate::upstream::Payload;
 
 /// The head of an answer. The platforms' have one or two thousand bytes.
 pub(super) const LONGEST_HEAD: usize = 128 << 10;

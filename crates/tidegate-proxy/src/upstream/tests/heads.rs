@@ -3,7 +3,7 @@
 use super::super::framing::Framing;
 use super::super::head::{self, Head};
 use super::*;
-use crate::proxy::headers::{forward, look};
+use crate::headers::{forward, look};
 
 fn read(method: &Method, text: &str) -> Result<Head, String> {
     head::read(&Bytes::copy_from_slice(text.as_bytes()), method).map_err(|fault| fault.to_string())

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::super::sending::Sending;
 use super::*;
-use crate::proxy::body::Body;
+use crate::body::Body;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
@@ -40,7 +40,7 @@ impl Passing {
                 match answer {
                     Ok(answer) => {
                         (*response.status_mut(), *response.headers_mut()) = (answer.status, answer.headers);
-                        *response.body_mut() = Body::Stream(VecDeque::new(), answer.body);
+                        *response.body_mut() = Body::stream(VecDeque::new(), answer.body);
                     }
                     Err(_) => *response.status_mut() = StatusCode::BAD_GATEWAY,
                 }

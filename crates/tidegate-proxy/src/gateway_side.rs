@@ -1,0 +1,28 @@
+//! What the proxy asks of the Gateway's side of the program, which it does not know.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::header::HeaderMap;
+use hyper::{Request, Response};
+use tidegate_net::Token;
+
+use super::body::Body;
+use super::client_connection::Connection;
+
+/// An answer that is still to come.
+pub type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+
+/// The Gateway's side of the program. Whoever owns both implements it.
+pub trait GatewaySide: Send + Sync {
+    /// The Gateway address that a bot is told whose request has these headers; `None` where they name no host.
+    fn address(&self, headers: &HeaderMap) -> Option<Arc<str>>;
+
+    /// Session starts that tidegate still lets a bot have; `None` where that is not known.
+    fn starts_left(&self, token: &Token) -> Option<u64>;
+
+    /// Answers a request that is for no platform's HTTP API; `None` where it means nothing here either.
+    fn serve(&self, connection: &Arc<Connection>, request: Request<Incoming>) -> Option<Answering>;
+}
