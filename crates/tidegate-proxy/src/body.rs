@@ -20,7 +20,8 @@ enum Kind {
 }
 
 impl Body {
-    pub(crate) fn empty() -> Self {
+    /// Nothing.
+    pub fn empty() -> Self {
         Self(Kind::Whole(None))
     }
 

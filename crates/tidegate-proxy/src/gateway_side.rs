@@ -5,15 +5,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use hyper::header::HeaderMap;
+use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Request, Response};
 use tidegate_net::Token;
 
 use super::body::Body;
 use super::client_connection::Connection;
+use super::reply::Reply;
 
 /// An answer that is still to come.
 pub type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+
+/// Asks Discord `GET /gateway/bot` for tidegate itself, on behalf of the bot of that token, with that `Authorization`.
+pub type GatewayBot = Arc<dyn Fn(Token, HeaderValue) -> Pin<Box<dyn Future<Output = Reply> + Send>> + Send + Sync>;
 
 /// The Gateway's side of the program. Whoever owns both implements it.
 pub trait GatewaySide: Send + Sync {
@@ -24,5 +28,10 @@ pub trait GatewaySide: Send + Sync {
     fn starts_left(&self, token: &Token) -> Option<u64>;
 
     /// Answers a request that is for no platform's HTTP API; `None` where it means nothing here either.
-    fn serve(&self, connection: &Arc<Connection>, request: Request<Incoming>) -> Option<Answering>;
+    fn serve(
+        &self,
+        connection: &Arc<Connection>,
+        request: Request<Incoming>,
+        gateway_bot: GatewayBot,
+    ) -> Option<Answering>;
 }

@@ -34,7 +34,7 @@ pub use self::context::Context;
 pub use self::discord::{Figures, answer as discord_answer};
 pub use self::drain::{Drain, Waiting};
 pub use self::error_response::{json, shaped};
-pub use self::gateway_side::{Answering, GatewaySide};
+pub use self::gateway_side::{Answering, GatewayBot, GatewaySide};
 pub use self::pipeline::outcome::outcome;
 pub use self::proxy::{PlatformStatus, Proxy, is_proxied};
 pub use self::reply::Reply;

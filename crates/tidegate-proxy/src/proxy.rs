@@ -95,16 +95,6 @@ impl Proxy {
     pub fn discord_address(&self) -> discord::Figures {
         self.discord.address.figures(self.context.clock.now())
     }
-
-    /// `GET /gateway/bot` for tidegate itself, as Discord answers it.
-    pub async fn gateway_bot(
-        &self,
-        connection: &Connection,
-        token: &tidegate_net::Token,
-        authorization: hyper::header::HeaderValue,
-    ) -> super::reply::Reply {
-        discord::gateway_bot(&self.discord, connection, token, authorization).await
-    }
 }
 
 /// Whether a path is one of a platform's HTTP API.
@@ -127,7 +117,8 @@ async fn route(proxy: Arc<Proxy>, connection: Arc<Connection>, request: Request<
     if discord::is_ours(path) {
         return discord::serve(&proxy.discord, proxy.gateway.as_ref(), connection, request).await;
     }
-    if let Some(answering) = proxy.gateway.serve(&connection, request) {
+    let gateway_bot = discord::gateway_bot_by(&proxy.discord, &connection);
+    if let Some(answering) = proxy.gateway.serve(&connection, request, gateway_bot) {
         return answering.await;
     }
     let served = "served here: /api/…, /identify and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \

@@ -9,7 +9,7 @@ use tidegate_core::Span;
 use tidegate_core::policy::Policy;
 
 /// All that the proxy is told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// What bounds the use of memory, connections and patience.
     pub bounds: Bounds,
@@ -55,7 +55,7 @@ pub struct Bounds {
 }
 
 /// The Telegram edge.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Telegram {
     /// Where its API is.
     pub api: Uri,
@@ -66,7 +66,7 @@ pub struct Telegram {
 }
 
 /// The Discord edge.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Discord {
     /// Where its API is.
     pub api: Uri,

@@ -3,17 +3,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod admin;
-mod bots;
+mod app;
 mod commands;
 mod config;
-mod discord;
-mod gateway;
-mod governed;
 mod log;
-mod proxy;
 mod serve;
+mod signals;
 mod simulate;
-mod telegram;
 
 use std::process::ExitCode;
 

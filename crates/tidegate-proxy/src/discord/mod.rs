@@ -36,7 +36,7 @@ use crate::body::Body;
 use crate::bots::{Bot, InUse};
 use crate::client_connection::Connection;
 use crate::context::Context;
-use crate::gateway_side::GatewaySide;
+use crate::gateway_side::{GatewayBot, GatewaySide};
 use crate::pipeline::edge::Edge as Common;
 use crate::pipeline::intake::{Wrong, vet};
 use crate::reply::Reply;
@@ -179,13 +179,17 @@ async fn answer(
     Ok(crate::pipeline::serve(connection, Arc::clone(edge), bot, surfaces, head, facts, (payload, buffered)).await)
 }
 
+/// Asks by way of that connection's upstream.
+pub(crate) fn gateway_bot_by(edge: &Arc<Edge>, connection: &Arc<Connection>) -> GatewayBot {
+    let (edge, connection) = (Arc::clone(edge), Arc::clone(connection));
+    Arc::new(move |token, authorization| {
+        let (edge, connection) = (Arc::clone(&edge), Arc::clone(&connection));
+        Box::pin(async move { gateway_bot(&edge, &connection, &token, authorization).await })
+    })
+}
+
 /// `GET /gateway/bot` for tidegate itself, as Discord answers it.
-pub(crate) async fn gateway_bot(
-    edge: &Edge,
-    connection: &Connection,
-    token: &Token,
-    authorization: HeaderValue,
-) -> Reply {
+async fn gateway_bot(edge: &Edge, connection: &Connection, token: &Token, authorization: HeaderValue) -> Reply {
     const AGENT: &str = concat!("DiscordBot (https://github.com/tidegate/tidegate, ", env!("CARGO_PKG_VERSION"), ")");
     let shared = &connection.shared;
     let Some(bot) = edge.common.bots.find(token) else { return answer::busy() };

@@ -9,16 +9,9 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
 use tidegate_core::identify_queue::{GrantId, Shard};
-
-use super::answer;
-use crate::bots::Token;
-use crate::gateway::fleet::{Fleet, Given};
-use crate::gateway::{Identity, identity};
-use crate::governed::outcome::outcome;
-use crate::proxy::body::Body;
-use crate::proxy::client::gone;
-use crate::proxy::reply::Reply;
-use crate::serve::Connection;
+use tidegate_gateway::{Discover, Fleets, Given, Identity, identity};
+use tidegate_net::Token;
+use tidegate_proxy::{Body, Connection, Reply, discord_answer as answer, gone, outcome};
 
 const GRANT: HeaderName = HeaderName::from_static("x-tidegate-grant");
 const HELD_MS: HeaderName = HeaderName::from_static("x-tidegate-held-ms");
@@ -26,18 +19,27 @@ const HELD_MS: HeaderName = HeaderName::from_static("x-tidegate-held-ms");
 const SHARD_MAX: Shard = 1 << 20;
 
 /// Whether a path is this one.
-pub(crate) fn is_ours(path: &str) -> bool {
+pub(super) fn is_ours(path: &str) -> bool {
     path == "/identify"
 }
 
 /// Answers one request.
-pub(crate) async fn serve(connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
+pub(super) async fn serve(
+    gateway: Arc<Fleets>,
+    discover: Arc<dyn Discover>,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let (head, _) = request.into_parts();
-    let reply = take(&connection, &head).await.unwrap_or_else(|refused| *refused);
+    let reply = take((&gateway, &discover), &connection, &head).await.unwrap_or_else(|refused| *refused);
     reply.into_response()
 }
 
-async fn take(connection: &Arc<Connection>, head: &Parts) -> Result<Reply, Box<Reply>> {
+async fn take(
+    (gateway, discover): (&Fleets, &Arc<dyn Discover>),
+    connection: &Connection,
+    head: &Parts,
+) -> Result<Reply, Box<Reply>> {
     if head.method != Method::GET && head.method != Method::DELETE {
         let mut reply =
             answer::error(StatusCode::METHOD_NOT_ALLOWED, 0, "405: GET asks for a place, DELETE returns it");
@@ -45,14 +47,14 @@ async fn take(connection: &Arc<Connection>, head: &Parts) -> Result<Reply, Box<R
         return Err(Box::new(reply));
     }
     let shard = shard(head.uri.query().unwrap_or_default())?;
-    let (fleet, identity) = fleet(connection, head)?;
+    let (token, identity) = whose(gateway, connection, head)?;
     if head.method == Method::DELETE {
-        fleet.give_back(shard, grant(head)?, false);
-        return Ok(answer::no_content());
+        let given_back = gateway.give_back(&token, shard, grant(head)?);
+        return if given_back { Ok(answer::no_content()) } else { Err(Box::new(answer::busy())) };
     }
     let clock = connection.shared.clock;
     let asked = clock.now();
-    let mut place = fleet.ask(connection, identity, shard).ok_or_else(|| Box::new(answer::busy()))?;
+    let mut place = gateway.ask(&token, discover, identity, shard).ok_or_else(|| Box::new(answer::busy()))?;
     let mut drain = connection.shared.drain.begun();
     let given = tokio::select! {
         biased;
@@ -101,7 +103,7 @@ fn grant(head: &Parts) -> Result<Option<GrantId>, Box<Reply>> {
 }
 
 /// Whose line it is.
-fn fleet(connection: &Connection, head: &Parts) -> Result<(Arc<Fleet>, Option<Identity>), Box<Reply>> {
+fn whose(gateway: &Fleets, connection: &Connection, head: &Parts) -> Result<(Token, Option<Identity>), Box<Reply>> {
     let shared = &connection.shared;
     let unauthorized = || Box::new(answer::unauthorized());
     let (token, identity) = match head.headers.get(AUTHORIZATION) {
@@ -110,24 +112,23 @@ fn fleet(connection: &Connection, head: &Parts) -> Result<(Arc<Fleet>, Option<Id
             let (token, identity) = identity(written).ok_or_else(unauthorized)?;
             (token, Some(identity))
         }
-        None => (only_bot(connection).ok_or_else(unauthorized)?, None),
+        None => (only_bot(gateway, connection).ok_or_else(unauthorized)?, None),
     };
     if shared.config.bots.as_ref().is_some_and(|allowed| !allowed.contains(token.id())) {
         let message = "403: this bot is not served here";
         return Err(Box::new(answer::error(StatusCode::FORBIDDEN, 0, message)));
     }
-    let fleet = shared.fleets.of(&token).ok_or_else(|| Box::new(answer::busy()))?;
-    Ok((fleet, identity))
+    Ok((token, identity))
 }
 
 /// The one bot that is served, where the configuration names just one: existing clients send no `Authorization`. Its token
 /// is known once it has used it here.
-fn only_bot(connection: &Connection) -> Option<Token> {
+fn only_bot(gateway: &Fleets, connection: &Connection) -> Option<Token> {
     let shared = &connection.shared;
     let allowed = shared.config.bots.as_ref().filter(|allowed| allowed.len() == 1)?;
     let id = allowed.iter().next()?;
-    let of_fleets = shared.fleets.list().into_iter().map(|fleet| fleet.token.clone());
-    let known = of_fleets.filter(|token| token.id() == id.as_str()).max_by_key(|token| !token.is_nameless());
+    let known =
+        gateway.tokens().into_iter().filter(|token| token.id() == id.as_str()).max_by_key(|token| !token.is_nameless());
     Some(known.unwrap_or_else(|| Token::nameless(id)))
 }
 

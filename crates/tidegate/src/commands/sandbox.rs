@@ -31,7 +31,7 @@ pub(crate) fn run(telegram: Option<SocketAddr>, discord: Option<SocketAddr>, sca
             println!("a fake Discord listens on {}", fake.url());
             fake_discord = Some(fake);
         }
-        crate::serve::stopped().await?;
+        crate::signals::stopped().await?;
         if let Some(fake) = fake_telegram {
             fake.stop();
         }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::wire::scan::scan;
+use super::super::scan::scan;
 
 const READY: &str = concat!(
     r#"{"t":"READY","s":1,"op":0,"d":{"v":10,"user":{"session_id":"no","username":"a\"}"},"guilds":[{"id":"1"}],"#,
