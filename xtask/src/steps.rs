@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::tools::Workspace;
-use crate::{cargo, docs, install, sizes};
+use crate::{cargo, docs, edges, install, sizes};
 
 /// One step of CI.
 pub(crate) struct Step {
@@ -17,6 +17,12 @@ pub(crate) struct Step {
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "fmt", does: "every Rust file as rustfmt writes it", needs: &[], run: cargo::fmt },
     Step { name: "sizes", does: "no source file over 500 lines without its tests", needs: &[], run: sizes::check },
+    Step {
+        name: "edges",
+        does: "crates and modules use those that they may, and no cycle",
+        needs: &[],
+        run: edges::check,
+    },
     Step { name: "docs", does: "links, commands and the cases' tests named in the docs", needs: &[], run: docs::check },
     Step {
         name: "install",

@@ -1,5 +1,7 @@
 //! One gate, many callers, one timer.
 
+mod ticket;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,8 +10,8 @@ use std::task::Waker;
 use tidegate_core::Time;
 use tidegate_core::governor::Ticket;
 
+pub use self::ticket::{Call, Effect, Event, TicketGate};
 use crate::clock::Clock;
-use crate::ticket::{Call, Effect, Event, TicketGate};
 use crate::timer::{Looked, Timed, Timer};
 
 /// Runs a gate: hands inputs in, outputs to the tasks that wait for them, and calls it when its deadline has come.

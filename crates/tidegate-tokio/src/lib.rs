@@ -9,14 +9,12 @@ mod clock;
 mod driver;
 mod governor;
 mod store;
-mod ticket;
 mod timer;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::clock::Clock;
-pub use self::driver::Driver;
+pub use self::driver::{Call, Driver, Effect, Event, TicketGate};
 pub use self::store::{InMemory, Store, Verdict};
-pub use self::ticket::{Call, Effect, Event, TicketGate};
 pub use self::timer::{Looked, Timed, Timer};

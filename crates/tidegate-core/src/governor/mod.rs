@@ -38,9 +38,6 @@ mod tickets;
 mod weigh;
 mod write;
 
-#[cfg(test)]
-mod tests;
-
 use alloc::sync::Arc;
 
 pub use self::counters::Counted;

@@ -19,7 +19,7 @@ pub use self::nearest::nearest;
 pub use self::pattern::Pattern;
 pub use self::quantity::parse_span;
 pub use self::tree::PolicyError;
-use crate::governor::Class;
+use crate::class::Class;
 use crate::key::{MethodKey, PeerKind};
 use crate::time::Span;
 

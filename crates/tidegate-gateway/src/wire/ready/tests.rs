@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::*;
 use super::super::scan::scan;
+use super::*;
 
 const READY: &str = concat!(
     r#"{"t":"READY","s":1,"op":0,"d":{"v":10,"user":{"session_id":"no","username":"a\"}"},"guilds":[{"id":"1"}],"#,

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use tidegate_core::Gate;
 use tidegate_core::governor::Ticket;
 
-use crate::driver::{After, Driver};
+use super::{After, Driver};
 
 /// A gate whose outputs concern tickets.
 pub trait TicketGate: Gate {
