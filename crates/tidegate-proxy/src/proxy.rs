@@ -52,7 +52,7 @@ impl Proxy {
     /// Serves a client's connection to its end.
     pub async fn serve(self: Arc<Self>, upstream: Upstream, stream: TcpStream, client: IpAddr, place: Reserved) {
         let context = Arc::clone(&self.context);
-        let route = move |connection, request| route(Arc::clone(&self), connection, request);
+        let route = move |connection, request| route(self, connection, request);
         client_connection::serve(context, upstream, (stream, client), place, route).await;
     }
 

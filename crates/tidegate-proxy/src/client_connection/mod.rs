@@ -73,7 +73,7 @@ pub(crate) async fn serve<F: Future<Output = Response<Body>> + Send + 'static>(
     upstream: Upstream,
     (stream, client): (TcpStream, IpAddr),
     place: Reserved,
-    route: impl Fn(Arc<Connection>, Request<Incoming>) -> F,
+    route: impl FnOnce(Arc<Connection>, Request<Incoming>) -> F + Clone + Send + 'static,
 ) {
     let bounds = &shared.config.bounds;
     let mut builder = http1::Builder::new();
@@ -87,8 +87,9 @@ pub(crate) async fn serve<F: Future<Output = Response<Body>> + Send + 'static>(
     let place = Arc::new(place);
     let connection = Connection::new(Arc::clone(&shared), upstream, client, &place);
     let service = service_fn(move |request: Request<Incoming>| {
-        let answer = route(Arc::clone(&connection), request);
-        Attended::new(async move { Ok::<_, Infallible>(answer.await) })
+        let (route, connection) = (route.clone(), Arc::clone(&connection));
+        // The call's future is large: it is made where it stays.
+        Attended::new(async move { Ok::<_, Infallible>(route(connection, request).await) })
     });
     let io = TokioIo::new(Socket::new(stream, Arc::clone(&shared)));
     let mut serving = pin!(builder.serve_connection(io, service).with_upgrades());
