@@ -17,6 +17,11 @@ class GatewayHouse(DiscordHouse):
         super().__init__(scale)
         self.numbers = itertools.count(1)
 
+    def __exit__(self, kind, error, trace) -> None:
+        if error is not None:
+            print(f"the Gateway's figures: {self.stats()}")
+        super().__exit__(kind, error, trace)
+
     def stats(self) -> dict:
         """The sandbox's figures for the one bot."""
         bots = self.control("gateway/stats")["bots"]

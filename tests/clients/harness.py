@@ -139,7 +139,12 @@ class House:
         self.base, self.admin = f"http://127.0.0.1:{listen}", f"http://127.0.0.1:{admin}"
 
     def __exit__(self, kind, error, trace) -> None:
+        if error is not None:
+            print("\n".join(f"{process.name}:\n{process.tail()}" for process in self.running()))
         self.stack.__exit__(kind, error, trace)
+
+    def running(self) -> list[Process]:
+        return [self.sandbox, self.gate] if self.serve else [self.sandbox]
 
     def control(self, path: str, body: object = None, base: str | None = None):
         """What the sandbox answers under `/__sandbox/`."""
@@ -208,9 +213,12 @@ class House:
     async def until(self, holds, real_seconds: float = 60) -> None:
         """Waits until it holds."""
         deadline = time.monotonic() + real_seconds
+        pause = 0.005
         while not holds():
             assert time.monotonic() < deadline, "it never came to that"
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(pause)
+            # What takes long is looked at less often: the processor is the other tests' too.
+            pause = min(pause * 1.2, 0.05)
 
     def sleep(self, platform_seconds: float):
         """Lets so much platform time pass."""
@@ -237,6 +245,12 @@ def number(text: str) -> int:
 
 def numbers(calls: list[Call]) -> list[int]:
     return [number(call.text) for call in calls]
+
+
+def most_in_any(calls: list[Call], seconds: float) -> int:
+    """The most accepted calls in any period of this length."""
+    times = [call.at for call in calls if call.accepted]
+    return max(sum(1 for other in times if start <= other < start + seconds) for start in times)
 
 
 def assert_in_order(found: list[int], race: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from api import Api
-from harness import GROUP, House, numbers, run
+from harness import GROUP, House, most_in_any, numbers, run
 
 
 async def stream(api: Api, house: House, chat: int, message: int, texts: list[str], every: float) -> list:
@@ -110,7 +110,7 @@ def test_t28_t29_an_edit_a_token_keeps_the_pace_and_the_final_lands():
         calls = house.log("editMessageText", GROUP)
         assert numbers(calls)[-1] == 300
         assert numbers(calls) == sorted(set(numbers(calls)))
-        assert len(calls) <= 20
+        assert most_in_any(calls, 60) <= 20
 
 
 def test_t59_no_wait_grows_without_bound():

@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
 from api import Api
-from harness import GROUP, House, numbers, run
+from harness import GROUP, House, most_in_any, numbers, run
 
 OTHER = GROUP - 1
-
-
-def most_in_any(calls, seconds: float) -> int:
-    """The most accepted calls in any period of this length."""
-    times = [call.at for call in calls if call.accepted]
-    return max(sum(1 for other in times if start <= other < start + seconds) for start in times)
 
 
 def test_t2_no_minute_of_a_group_holds_more_than_twenty():
@@ -28,6 +24,7 @@ def test_t2_no_minute_of_a_group_holds_more_than_twenty():
         assert most_in_any(calls, 60) <= 20
 
 
+@pytest.mark.long(16)
 def test_t4_99_sends_at_once_to_a_channel_by_name():
     async def scenario(house: House):
         async with Api(house.base) as api:
@@ -94,6 +91,7 @@ def test_t9_busy_chats_never_starve_a_group():
         assert group.at < last - 3, "the flood went on after it"
 
 
+@pytest.mark.long(19)
 def test_t10_sends_edits_and_typing_share_one_chat_without_a_refusal():
     async def scenario(house: House):
         async with Api(house.base) as api:
@@ -198,6 +196,7 @@ def test_t39_the_whole_bots_second_counts_groups_too():
         assert most_in_any(house.log("sendMessage"), 1) <= 30
 
 
+@pytest.mark.long(18)
 def test_t41_an_album_weighs_its_photos_and_one_too_heavy_still_passes():
     async def scenario(house: House):
         async with Api(house.base) as api:

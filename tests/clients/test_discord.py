@@ -47,7 +47,7 @@ def id_of(age_ms: int, n: int) -> int:
     return (int(time.time() * 1000) - EPOCH_MS - age_ms << 22) + n
 
 
-@pytest.mark.long
+@pytest.mark.long(30)
 def test_thirty_sends_to_each_of_four_channels_at_once(library):
     async def scenario(_, bot):
         await asyncio.gather(*(bot.send(1 + n % 4, f"#{n // 4}") for n in range(120)))
@@ -61,7 +61,7 @@ def test_thirty_sends_to_each_of_four_channels_at_once(library):
     live(library, scenario)(check)
 
 
-@pytest.mark.long
+@pytest.mark.long(26)
 def test_two_libraries_with_one_token_share_one_budget():
     """Neither knows of the other's calls; what tells them apart is nothing, so tidegate alone keeps the limit."""
 
@@ -175,7 +175,7 @@ def test_a_revoked_token_in_a_loop(library):
         assert len(house.sends()) == 60
 
 
-@pytest.mark.long
+@pytest.mark.long(30)
 def test_an_edit_stream_on_one_message(library):
     """What leaves the library last stands last. (discord.py's own limiter shuffles calls that were not awaited.)"""
 
@@ -202,7 +202,7 @@ BANS = ("html", "text", "cloudflare")
 KINDS = ("user", "shared", "global", "headerless", *BANS)
 
 
-@pytest.mark.long
+@pytest.mark.long(30)
 def test_a_429_of_every_kind(library):
     """Each is met once, and by nobody again before its time is over; every call ends in a late success."""
 

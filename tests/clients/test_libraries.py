@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from harness import GROUP, SCALE, TOKEN, House, assert_in_order, number
+from harness import GROUP, SCALE, TOKEN, House, assert_in_order, most_in_any, number
 from libraries import Failed, Refused, until_taken
 
 PNG = bytes.fromhex(
@@ -62,7 +62,8 @@ async def sixty_and_thirty(bot, scale: float) -> None:
     await asyncio.gather(*group, *others)
 
 
-def assert_sixty_and_thirty(house: House) -> None:
+def assert_sixty_and_thirty(house: House, before: int = 0) -> None:
+    """`before`: how many of the group's had left as the thirty were asked for."""
     house.assert_no_refusal()
     arrived = [number(text) for text in house.texts("sendMessage", GROUP)]
     assert sorted(arrived) == list(range(60)), "each message once"
@@ -71,10 +72,10 @@ def assert_sixty_and_thirty(house: House) -> None:
     group = [call.at for call in house.log("sendMessage", GROUP)]
     others = [call.at for call in house.log("sendMessage") if call.chat != str(GROUP)]
     # The group needs three minutes for its 60; nobody else waits for it.
-    assert max(others) < group[30]
+    assert sum(at < max(others) for at in group) - before <= 30
 
 
-@pytest.mark.long
+@pytest.mark.long(19)
 def test_sixty_sends_to_a_group_and_to_thirty_other_chats(library):
     """At the library's defaults: what cannot be held within its timeout is refused with its time, and taken then."""
 
@@ -87,19 +88,20 @@ def test_sixty_sends_to_a_group_and_to_thirty_other_chats(library):
         assert_sixty_and_thirty(house)
 
 
-@pytest.mark.long
+@pytest.mark.long(19)
 def test_sixty_sends_to_a_group_are_held_in_order_for_a_patient_client(library):
     """With its own hold named no call is refused at all, and the group's order is the order of the calls."""
 
     async def scenario(house: House):
         async with library(house.base, TOKEN, patient=True) as bot:
             group = await house.in_turn(bot.send(GROUP, f"group #{i}") for i in range(60))
+            house.before = len(house.log("sendMessage", GROUP))
             others = [bot.send(1000 + i, f"to {i} #1") for i in range(30)]
             await asyncio.gather(*group, *others)
 
     with House() as house:
         asyncio.run(scenario(house))
-        assert_sixty_and_thirty(house)
+        assert_sixty_and_thirty(house, house.before)
         arrived = [number(text) for text in house.texts("sendMessage", GROUP)]
         assert arrived == list(range(60))
 
@@ -121,17 +123,17 @@ async def unless_refused(call, *args):
         pass
 
 
+@pytest.mark.long(20)
 def test_a_stream_of_300_edits_fired_at_once(library):
     async def scenario(house: House):
         async with library(house.base, TOKEN) as bot:
             message = await bot.send(GROUP, "stream #0")
-            fired = []
-            for i in range(1, 300):
-                fired.append(asyncio.create_task(unless_refused(bot.edit, GROUP, message, f"text #{i}")))
-                await asyncio.sleep(0.003)
-            await asyncio.sleep(0.2)
-            if len(fired) > bot.connections:
-                # The last of them are still inside the library, and would race with the end.
+            edits = [unless_refused(bot.edit, GROUP, message, f"text #{i}") for i in range(1, 300)]
+            if len(edits) <= bot.connections:
+                fired = await house.in_turn(edits)
+            else:
+                # Most of them wait inside the library, and leave it in their order.
+                fired = [asyncio.create_task(edit) for edit in edits]
                 await asyncio.gather(*fired)
             await until_taken(bot.edit, GROUP, message, "the end #300", scale=house.scale)
             await asyncio.gather(*fired)
@@ -139,10 +141,10 @@ def test_a_stream_of_300_edits_fired_at_once(library):
     with House() as house:
         asyncio.run(scenario(house))
         assert_edits(house, "the end #300", race=20)
-        assert len(house.log("editMessageText", GROUP)) <= 20
+        assert most_in_any(house.log("editMessageText", GROUP), 60) <= 20
 
 
-@pytest.mark.long
+@pytest.mark.long(46)
 def test_a_stream_of_300_edits_each_awaited(library):
     async def scenario(house: House):
         async with library(house.base, TOKEN) as bot:

@@ -1,23 +1,35 @@
 //! The steps that are cargo's own.
 
+use std::fs;
 use std::process::Stdio;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::install::TWILIGHT;
+use crate::library::EXAMPLES;
 use crate::tools::{Workspace, run};
 
 pub(crate) fn fmt(workspace: &Workspace) -> Result<()> {
     run(&mut workspace.cargo(&["fmt", "--all", "--", "--check"]))?;
-    run(&mut workspace.cargo(&["fmt", "--manifest-path", TWILIGHT, "--", "--check"]))
+    run(&mut workspace.cargo(&["fmt", "--manifest-path", TWILIGHT, "--", "--check"]))?;
+    run(&mut workspace.cargo(&["fmt", "--manifest-path", EXAMPLES, "--", "--check"]))
 }
 
 pub(crate) fn clippy(workspace: &Workspace) -> Result<()> {
     run(&mut workspace.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
 }
 
+/// With a copy that stays as it is while the Rust tests, which may run beside the client tests, build theirs in its place.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    run(&mut workspace.cargo(&["build", "--locked", "--bin", "tidegate"]))
+    run(&mut workspace.cargo(&["build", "--locked", "--bin", "tidegate"]))?;
+    let copy = workspace.program();
+    if let Some(folder) = copy.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // Not written over: an earlier copy may still run.
+    let _ = fs::remove_file(&copy);
+    fs::copy(workspace.target.join("debug/tidegate"), &copy).context("cannot copy the program")?;
+    Ok(())
 }
 
 /// nextest where it is installed (it runs the tests of all binaries at once), else `cargo test`. Doc tests, which

@@ -7,6 +7,8 @@ mod docs;
 mod edges;
 mod files;
 mod install;
+mod lanes;
+mod library;
 mod sizes;
 mod steps;
 mod tools;
@@ -14,7 +16,7 @@ mod tools;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::steps::{STEPS, Step};
 use crate::tools::Workspace;
@@ -32,9 +34,10 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> String {
-    let mut text = String::from("cargo xtask ci          every step below, in order\n");
+    let mut text = String::from("cargo xtask ci          every step below, two at a time\n");
     text.push_str("cargo xtask ci --list   their names\n");
-    text.push_str("cargo xtask STEP…       these alone, with what they need before them\n");
+    text.push_str("cargo xtask STEP…       these, with what they need before them\n");
+    text.push_str("cargo xtask only STEP   this one, without what it needs\n");
     text.push_str(
         "cargo xtask bench NAME  one figure of docs/performance.md (no step of CI); without NAME: their names\n\n",
     );
@@ -58,7 +61,15 @@ fn run(args: &[String]) -> Result<bool> {
             }
             Ok(true)
         }
-        ["ci"] => Ok(run_steps(&STEPS.iter().collect::<Vec<_>>())),
+        ["ci"] => lanes::run_all(&Workspace::find(), STEPS),
+        ["only", name] => {
+            let step = STEPS.iter().find(|step| step.name == *name).context("no such step")?;
+            let ended = (step.run)(&Workspace::find());
+            if let Err(error) = &ended {
+                println!("error: {error:#}");
+            }
+            Ok(ended.is_ok())
+        }
         ["bench", rest @ ..] => bench::run_bench(&Workspace::find(), rest).map(|()| true),
         names => Ok(run_steps(&with_needs(names)?)),
     }

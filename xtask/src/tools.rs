@@ -20,6 +20,11 @@ impl Workspace {
         Self { root, target }
     }
 
+    /// The program that the client tests run.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.target.join("clients/tidegate")
+    }
+
     /// A command that runs in the root of the workspace.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);

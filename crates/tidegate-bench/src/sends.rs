@@ -60,8 +60,7 @@ impl Sends {
     /// 25 peers could be live at once.
     pub fn new(shape: Shape, step: Span) -> Result<Self> {
         let a_second = 1_000_000_u64.div_ceil(step.as_micros().max(1)) * 11 / 10 + 200;
-        let window = toml::Value::String(format!("{a_second}/1s"));
-        let changes = [("buckets.bot_second.window".to_owned(), window)];
+        let changes = [("buckets.bot_second.window".to_owned(), format!("{a_second}/1s").into())];
         let policy = Policy::load(shape.table(), &changes).map_err(|error| anyhow!("{error}"))?;
         let row = policy.row_of(&Call { method: shape.method(), has_chat: true, rich: false });
         let gate = Governor::new(Arc::new(policy), false);

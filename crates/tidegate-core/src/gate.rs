@@ -9,6 +9,24 @@ use crate::time::Time;
 /// call again with [`Gate::tick`]; `check_invariants` by itself at the end of every `handle` in debug builds.
 ///
 /// `now` never goes back: a smaller one is held to the last.
+///
+/// Whatever the gate, a loop in virtual time looks the same:
+///
+/// ```
+/// use tidegate_core::{Gate, Time};
+///
+/// /// Runs a gate to the end of what it waits for, or to `end`.
+/// fn run<G: Gate>(gate: &mut G, end: Time, mut carry_out: impl FnMut(Time, G::Output)) {
+///     while let Some((at, _reason)) = gate.poll_timeout().filter(|(at, _)| *at <= end) {
+///         gate.handle(at, G::tick());
+///         while let Some(output) = gate.poll_output() {
+///             carry_out(at, output);
+///         }
+///     }
+/// }
+/// # let mut queue = tidegate_core::send_queue::SendQueue::<()>::new(Default::default());
+/// # run(&mut queue, Time::NEVER, |_, _| {});
+/// ```
 pub trait Gate {
     /// What the world tells it.
     type Input;

@@ -83,13 +83,19 @@ impl MethodKey {
 pub struct MessageKey(pub u64);
 
 impl MessageKey {
+    const HASHED: u64 = 1 << 63;
+
     /// The key of a message's id: the number itself, or a hash of any other text.
     pub fn of(id: &str) -> Self {
-        const HASHED: u64 = 1 << 63;
         Self(match id.trim().parse::<u64>() {
-            Ok(number) if number < HASHED => number,
-            _ => fnv(id.trim().bytes()) | HASHED,
+            Ok(number) if number < Self::HASHED => number,
+            _ => fnv(id.trim().bytes()) | Self::HASHED,
         })
+    }
+
+    /// Whether it is a number that the platform gave, not a name for a message.
+    pub(crate) fn is_id(self) -> bool {
+        self.0 < Self::HASHED
     }
 }
 
@@ -97,6 +103,9 @@ impl MessageKey {
 pub fn field(name: &str) -> u64 {
     fnv(name.bytes())
 }
+
+/// Stands among a write's fields where they cannot all be told: it may change anything.
+pub const UNKNOWN_FIELDS: u64 = 0;
 
 /// FNV-1a, 64 bits: the same on every machine, so that recorded keys can be replayed.
 fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {

@@ -79,6 +79,14 @@ impl<E: Entry> Table<E> {
         }
     }
 
+    /// Puts another entry of the same hash in the place of the one that is it, and returns that one.
+    #[inline]
+    pub(crate) fn replace(&mut self, hash: u64, is: impl Fn(E) -> bool, with: E) -> Option<E> {
+        let (at, old) = self.place(hash, is)?;
+        self.places[at] = with;
+        Some(old)
+    }
+
     /// Takes out the entry of that hash that is it, where there is one.
     #[inline]
     pub(crate) fn remove(&mut self, hash: u64, is: impl Fn(E) -> bool, hash_of: impl Fn(E) -> u64) {

@@ -12,6 +12,7 @@ use tidegate_core::bot::ShardKey;
 use tidegate_core::send_queue::Guild;
 
 use super::close::Close;
+use super::effect::{Answer, Effect, Voice};
 use super::wire::Malformed;
 use super::wire::object::Members;
 use super::wire::scan::strict;
@@ -20,9 +21,12 @@ use tidegate_net::{Token, keyed};
 const BEAT: u64 = 1;
 const IDENTIFY: u64 = 2;
 const RESUME: u64 = 6;
+const VOICE_STATE: u64 = 4;
 const MEMBERS: u64 = 8;
 const SUBSCRIBE_ONE: u64 = 14;
+const SOUNDS: u64 = 31;
 const SUBSCRIBE: u64 = 37;
+const CHANNEL_INFO: u64 = 43;
 /// What only a server says.
 const SERVERS: [u64; 5] = [0, 7, 9, 10, 11];
 
@@ -71,6 +75,8 @@ pub struct Resume {
 pub struct Command {
     pub(crate) op: u8,
     pub(crate) kind: Kind,
+    /// What shows that it did what it was for, where a dispatch does.
+    pub(crate) effect: Option<Effect>,
     /// The frame as it came.
     pub(crate) frame: Bytes,
 }
@@ -79,6 +85,10 @@ pub struct Command {
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Plain,
+    /// The bot's voice state in a guild.
+    Voice {
+        guild: Guild,
+    },
     /// A request for guild members; `all` of them, or some.
     Members {
         guild: Guild,
@@ -101,13 +111,17 @@ pub(crate) fn said(frame: &Bytes) -> Result<Said, Close> {
         RESUME => resume(d).map(Said::Resume),
         op => {
             let number = u8::try_from(op).ok().filter(|_| !SERVERS.contains(&op)).ok_or(Close::UNKNOWN_OP)?;
-            let kind = match op {
+            let (kind, effect) = match op {
+                VOICE_STATE => voice(d),
                 MEMBERS => members(d),
-                SUBSCRIBE => subscribe(d),
-                SUBSCRIBE_ONE => subscribe_one(d),
-                _ => None,
+                SOUNDS => (None, sounds(d)),
+                CHANNEL_INFO => (None, channel_info(d)),
+                SUBSCRIBE => (subscribe(d), None),
+                SUBSCRIBE_ONE => (subscribe_one(d), None),
+                _ => (None, None),
             };
-            Ok(Said::Command(Command { op: number, kind: kind.unwrap_or(Kind::Plain), frame: frame.clone() }))
+            let kind = kind.unwrap_or(Kind::Plain);
+            Ok(Said::Command(Command { op: number, kind, effect, frame: frame.clone() }))
         }
     }
 }
@@ -176,8 +190,31 @@ fn resume(d: &str) -> Result<Resume, Close> {
     Ok(Resume { token, identity, session: data.session_id, seq: data.seq })
 }
 
-/// `None` where it names no guild: then it is a command like any other, and Discord's to judge.
-fn members(d: &str) -> Option<Kind> {
+fn voice(d: &str) -> (Option<Kind>, Option<Effect>) {
+    let Ok(voice) = serde_json::from_str::<Voice>(d) else { return (None, None) };
+    (Some(Kind::Voice { guild: (&*voice.guild_id).into() }), Some(Effect::Voice(voice)))
+}
+
+fn sounds(d: &str) -> Option<Effect> {
+    #[derive(Deserialize)]
+    struct Data {
+        guild_ids: Vec<Box<str>>,
+    }
+    let data: Data = serde_json::from_str(d).ok()?;
+    Some(Effect::Each { of: Answer::Sounds, guilds: data.guild_ids })
+}
+
+fn channel_info(d: &str) -> Option<Effect> {
+    #[derive(Deserialize)]
+    struct Data {
+        guild_id: Box<str>,
+    }
+    let data: Data = serde_json::from_str(d).ok()?;
+    Some(Effect::Each { of: Answer::ChannelInfo, guilds: vec![data.guild_id] })
+}
+
+/// Nothing where it names no guild: then it is a command like any other, and Discord's to judge.
+fn members(d: &str) -> (Option<Kind>, Option<Effect>) {
     #[derive(Deserialize)]
     struct Data {
         guild_id: Box<str>,
@@ -185,10 +222,13 @@ fn members(d: &str) -> Option<Kind> {
         query: Option<Box<str>>,
         #[serde(default)]
         limit: Option<u64>,
+        #[serde(default)]
+        nonce: Option<Box<str>>,
     }
-    let data: Data = serde_json::from_str(d).ok()?;
+    let Ok(data) = serde_json::from_str::<Data>(d) else { return (None, None) };
     let all = data.query.is_some_and(|query| query.is_empty()) && data.limit == Some(0);
-    Some(Kind::Members { guild: data.guild_id.into(), all })
+    let effect = Effect::chunks(&data.guild_id, data.nonce);
+    (Some(Kind::Members { guild: data.guild_id.into(), all }), Some(effect))
 }
 
 fn subscribe(d: &str) -> Option<Kind> {

@@ -16,6 +16,7 @@ mod client;
 mod close;
 mod context;
 mod discover;
+mod effect;
 mod frame;
 mod gateway;
 mod mailbox;

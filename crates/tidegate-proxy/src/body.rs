@@ -25,6 +25,13 @@ impl Body {
         Self(Kind::Whole(None))
     }
 
+    /// It comes before its request was sent to the end, and the platform wants no more of that.
+    pub(crate) fn ends_upload(&mut self) {
+        if let Kind::Stream(_, rest) = &mut self.0 {
+            rest.ends_upload();
+        }
+    }
+
     /// What was read of it already, and the rest.
     pub(crate) fn stream(head: VecDeque<Bytes>, rest: Download) -> Self {
         Self(Kind::Stream(head, rest))

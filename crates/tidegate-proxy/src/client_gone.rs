@@ -60,8 +60,13 @@ impl<T> Future for Unattended<T> {
     }
 }
 
+/// Whether the client of the call that asks has left.
+pub(crate) fn is_gone() -> bool {
+    ALONE.get()
+}
+
 /// Ready once the client of the call that awaits this has left.
 pub fn gone() -> impl Future<Output = ()> {
     // The call is polled afresh as soon as it is alone, so no waker is needed.
-    poll_fn(|_| if ALONE.get() { Poll::Ready(()) } else { Poll::Pending })
+    poll_fn(|_| if is_gone() { Poll::Ready(()) } else { Poll::Pending })
 }

@@ -20,7 +20,7 @@ pub struct Context {
     /// Connections of clients.
     pub connections: Arc<Budget>,
     /// How far the program's end has come.
-    pub drain: Drain,
+    pub drain: Arc<Drain>,
 }
 
 impl Context {
@@ -29,7 +29,7 @@ impl Context {
             clock,
             buffers: Budget::new(config.bounds.buffer_total),
             connections: Budget::new(config.bounds.connections_max),
-            drain: Drain::default(),
+            drain: Arc::default(),
             config,
         }
     }

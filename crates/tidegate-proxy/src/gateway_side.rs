@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Request, Response};
 use tidegate_net::Token;
@@ -12,6 +11,7 @@ use tidegate_net::Token;
 use super::body::Body;
 use super::client_connection::Connection;
 use super::reply::Reply;
+use super::request_body::RequestBody;
 
 /// An answer that is still to come.
 pub type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
@@ -31,7 +31,7 @@ pub trait GatewaySide: Send + Sync {
     fn serve(
         &self,
         connection: &Arc<Connection>,
-        request: Request<Incoming>,
+        request: Request<RequestBody>,
         gateway_bot: GatewayBot,
     ) -> Option<Answering>;
 }

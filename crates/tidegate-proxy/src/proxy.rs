@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
+use tidegate_core::Span;
 use tidegate_core::governor::Counted;
 use tidegate_core::policy::Policy;
 use tidegate_tokio::Clock;
@@ -18,6 +18,7 @@ use super::context::Context;
 use super::error_response::json;
 use super::gateway_side::GatewaySide;
 use super::pipeline::edge::Edge;
+use super::request_body::{RequestBody, closes};
 use super::settings::Settings;
 use super::upstream::Upstream;
 use super::{discord, telegram};
@@ -38,6 +39,8 @@ pub struct PlatformStatus {
     pub reachable: Option<bool>,
     /// The policy in force.
     pub policy: Arc<Policy>,
+    /// Nineteen of twenty recent answers came within this time.
+    pub slow_answers: Span,
 }
 
 impl Proxy {
@@ -75,6 +78,14 @@ impl Proxy {
         self.bots().iter().map(|bot| bot.calls()).sum()
     }
 
+    /// How long an answer may take of the platforms that were asked and have not answered yet.
+    pub fn slow_answers(&self) -> Span {
+        let asked = |bots: Vec<Arc<Bot>>| bots.iter().any(|bot| bot.calls() > 0);
+        let telegram = asked(self.telegram.bots.list()).then(|| self.telegram.times.slow());
+        let discord = asked(self.discord.bots()).then(|| self.discord.common.times.slow());
+        telegram.max(discord).unwrap_or(Span::ZERO)
+    }
+
     /// Other policies from now on.
     pub fn set_policies(&self, telegram: Arc<Policy>, discord: Arc<Policy>) {
         self.telegram.set_policy(telegram);
@@ -103,12 +114,16 @@ pub fn is_proxied(path: &str) -> bool {
 }
 
 fn status(edge: &Edge) -> PlatformStatus {
-    PlatformStatus { reachable: edge.base.reach.is_reachable(), policy: Arc::clone(&edge.surfaces().policy) }
+    PlatformStatus {
+        reachable: edge.base.reach.is_reachable(),
+        policy: Arc::clone(&edge.surfaces().policy),
+        slow_answers: edge.times.slow(),
+    }
 }
 
-async fn route(proxy: Arc<Proxy>, connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
+async fn route(proxy: Arc<Proxy>, connection: Arc<Connection>, request: Request<RequestBody>) -> Response<Body> {
     if connection.shared.drain.has_begun() {
-        return json(StatusCode::SERVICE_UNAVAILABLE, "tidegate is going down");
+        return going_down(request.uri().path());
     }
     let path = request.uri().path();
     if telegram::is_ours(path) {
@@ -124,4 +139,17 @@ async fn route(proxy: Arc<Proxy>, connection: Arc<Connection>, request: Request<
     let served = "served here: /api/…, /identify and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \
                   (Telegram)";
     json(StatusCode::NOT_FOUND, served)
+}
+
+/// The answer to what comes while the program goes down: come back soon, and on another connection.
+fn going_down(path: &str) -> Response<Body> {
+    let mut response = if telegram::is_ours(path) {
+        telegram::busy()
+    } else if discord::is_ours(path) {
+        discord::busy()
+    } else {
+        json(StatusCode::SERVICE_UNAVAILABLE, "tidegate is going down")
+    };
+    closes(response.headers_mut());
+    response
 }

@@ -9,11 +9,12 @@ use hyper::{HeaderMap, Response, StatusCode};
 use tidegate_core::Span;
 
 use super::body::Body;
-use super::upstream::Answer;
+use super::request_body::closes;
+use super::upstream::{Answer, Payload};
 
 /// Answers up to this size are read whole before they are passed on; the platforms' own are far smaller.
 const WHOLE: u64 = 64 << 10;
-const LONGEST: usize = 1 << 20;
+const LONGEST: u64 = 1 << 20;
 /// Longer waits are no waits but mistakes. The longest that was ever seen are half a day.
 const LONGEST_WAIT_SECS: f64 = 30.0 * 86_400.0;
 
@@ -40,9 +41,18 @@ impl Answered {
     /// Reads so much of an answer that one of a common size is whole, whether its length was told or not; `None` where
     /// it breaks off before that, so that no client is left with a part of it.
     pub(crate) async fn read(answer: Answer) -> Option<Self> {
+        Self::up_to(answer, WHOLE).await
+    }
+
+    /// The same for an answer that must be read whole; one that is far longer than any such is passed on unread.
+    pub(crate) async fn read_long(answer: Answer) -> Option<Self> {
+        Self::up_to(answer, LONGEST).await
+    }
+
+    async fn up_to(answer: Answer, most: u64) -> Option<Self> {
         let Answer { status, headers, body: mut incoming } = answer;
         let (mut head, mut length) = (VecDeque::new(), 0);
-        if let Some(exact) = incoming.size_hint().exact().filter(|exact| *exact <= WHOLE) {
+        if let Some(exact) = incoming.size_hint().exact().filter(|exact| *exact <= most) {
             // Mostly it comes in one piece.
             let first = match incoming.frame().await {
                 Some(frame) => frame.ok()?.into_data().unwrap_or_default(),
@@ -54,8 +64,8 @@ impl Answered {
             length = first.len() as u64;
             head.push_back(first);
         }
-        if incoming.size_hint().lower() <= WHOLE {
-            while length <= WHOLE {
+        if incoming.size_hint().lower() <= most {
+            while length <= most {
                 let Some(frame) = incoming.frame().await else {
                     return Some(Self::Whole(Reply::of(status, headers, head)));
                 };
@@ -69,10 +79,23 @@ impl Answered {
         Some(Self::Stream(response))
     }
 
-    pub(crate) fn into_response(self) -> Response<Body> {
+    /// An answer that began before its request was read to the end: one that says no ends the upload, so that what is
+    /// left of it can be read here; behind another one the connection ends.
+    pub(crate) fn early(response: &mut Response<Body>, payload: &Payload) {
+        if !payload.is_unread() {
+            return;
+        }
+        if response.status().is_success() {
+            closes(response.headers_mut());
+        } else {
+            response.body_mut().ends_upload();
+        }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Whole(reply) => reply.into_response(),
-            Self::Stream(response) => response,
+            Self::Whole(reply) => reply.status,
+            Self::Stream(response) => response.status(),
         }
     }
 }
@@ -106,7 +129,7 @@ impl Reply {
                 }
                 more.extend_from_slice(&data);
             }
-            if more.len() > LONGEST {
+            if more.len() as u64 > LONGEST {
                 return None;
             }
         }

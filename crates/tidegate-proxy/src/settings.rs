@@ -15,6 +15,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// The bots that are served, by their ids; all of them where it is not there.
     pub bots: Option<HashSet<String>>,
+    /// How long the drain takes at most.
+    pub drain_timeout: Duration,
     /// The Telegram edge.
     pub telegram: Telegram,
     /// The Discord edge.

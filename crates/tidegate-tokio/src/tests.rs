@@ -160,6 +160,21 @@ fn leaving_cancels_unless_others_ride_along() {
 }
 
 #[test]
+fn the_gate_knows_when_the_caller_of_a_released_one_left() {
+    let (driver, told) = driver();
+    let mut released = ask(&driver, Span::ZERO);
+    released.now();
+    assert!(!released.leave(), "its end is still to come");
+    released.finish(In::Done, || "answer");
+    let _older = ask(&driver, LONG);
+    let mut newer = driver.enter(|ticket| In::Replace(ticket, Span::ZERO));
+    newer.now();
+    assert!(!newer.leave());
+    newer.finish(In::Done, || "answer");
+    assert_eq!(*told.lock().unwrap(), ["cancel 1", "done 1", "done 3"]);
+}
+
+#[test]
 fn who_was_superseded_gets_the_last_ones_answer() {
     let (driver, _) = driver();
     let mut first = ask(&driver, LONG);

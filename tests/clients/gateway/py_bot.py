@@ -23,7 +23,7 @@ def client() -> discord.Client:
     """At its defaults, with the two addresses that this library has."""
     discord.http.Route.BASE = f"{BASE}/api/v10"
     discord.gateway.DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(BASE.replace("http", "ws", 1) + "/")
-    intents = discord.Intents(guilds=True, guild_messages=True, message_content=True)
+    intents = discord.Intents(guilds=True, guild_messages=True, message_content=True, members=OPTIONS.get("members", False))
     if "shards" in OPTIONS:
         return Sharded(intents=intents, shard_ids=OPTIONS["shards"], shard_count=OPTIONS["count"], **settings())
     return Single(intents=intents, **settings())
@@ -82,6 +82,9 @@ async def obey(bot: discord.Client) -> None:
         match told["call"]:
             case "presence":
                 await bot.change_presence(activity=discord.Game(told["argument"]))
+            case "members":
+                members = await bot.guilds[0].query_members(query="a", limit=1, cache=False)
+                tell("members", count=len(members))
             case "drop":
                 # The library has no call that loses a connection, so its socket is cut from below.
                 bot.ws.socket._response.connection.transport.abort()

@@ -72,6 +72,10 @@ class Library(ABC):
         """sendDocument; the id of the message."""
 
     @abstractmethod
+    async def poll(self, chat: int | str, question: str, options: list[str]) -> int:
+        """sendPoll; the id of the message."""
+
+    @abstractmethod
     async def album(self, chat: int | str, photos: list[bytes]) -> list[int]:
         """sendMediaGroup; the ids of the messages."""
 

@@ -32,6 +32,9 @@ class Grammy(NodeBot, Library):
         encoded = base64.b64encode(content).decode()
         return (await self._call("document", chat=chat, name=name, content=encoded))["message_id"]
 
+    async def poll(self, chat, question, options):
+        return (await self._call("poll", chat=chat, question=question, options=options))["message_id"]
+
     async def album(self, chat, photos):
         encoded = [base64.b64encode(photo).decode() for photo in photos]
         return [message["message_id"] for message in await self._call("album", chat=chat, photos=encoded)]

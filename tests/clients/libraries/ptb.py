@@ -60,6 +60,9 @@ class PythonTelegramBot(Library):
     async def document(self, chat, name, content):
         return (await self._call(self.bot.send_document(chat, content, filename=name))).message_id
 
+    async def poll(self, chat, question, options):
+        return (await self._call(self.bot.send_poll(chat, question, options))).message_id
+
     async def album(self, chat, photos):
         media = [InputMediaPhoto(photo) for photo in photos]
         return [message.message_id for message in await self._call(self.bot.send_media_group(chat, media))]

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import requests
 import telebot
 from telebot import apihelper
-from telebot.types import InputMediaPhoto
+from telebot.types import InputMediaPhoto, InputPollOption
 
 from . import Failed, Library, Refused
 
@@ -66,6 +66,10 @@ class TelebotSync(Library):
 
     async def document(self, chat, name, content):
         return (await self._call(self.bot.send_document, chat, content, visible_file_name=name)).message_id
+
+    async def poll(self, chat, question, options):
+        options = [InputPollOption(option) for option in options]
+        return (await self._call(self.bot.send_poll, chat, question, options)).message_id
 
     async def album(self, chat, photos):
         media = [InputMediaPhoto(photo) for photo in photos]

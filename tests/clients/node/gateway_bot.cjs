@@ -13,9 +13,9 @@ const libraries = {
   // discord.js: one base address; the Gateway's comes from GET /gateway/bot.
   'discord.js': () => {
     const { Client, GatewayIntentBits, Events } = require('discord.js');
-    const { Guilds, GuildMessages, MessageContent } = GatewayIntentBits;
+    const { Guilds, GuildMembers, GuildMessages, MessageContent } = GatewayIntentBits;
     const client = new Client({
-      intents: [Guilds, GuildMessages, MessageContent],
+      intents: [Guilds, GuildMessages, MessageContent, ...(options.members ? [GuildMembers] : [])],
       rest: { api: `${base}/api` },
       shards: options.shards ?? [0],
       shardCount: options.count ?? 1,
@@ -31,6 +31,10 @@ const libraries = {
     return {
       start: () => client.login(token),
       presence: (name) => client.user.setPresence({ activities: [{ name }] }),
+      members: async () => {
+        const members = await client.guilds.cache.first().members.fetch({ query: 'a', limit: 1 });
+        tell({ event: 'members', count: members.size });
+      },
       drop: () => Promise.all([...client.ws.shards.keys()].map((id) => drop(client, id))),
       end: () => client.destroy(),
     };
@@ -41,7 +45,7 @@ const libraries = {
       auth: `Bot ${token}`,
       rest: { baseURL: `${base}/api/v10` },
       gateway: {
-        intents: ['GUILDS', 'GUILD_MESSAGES', 'MESSAGE_CONTENT'],
+        intents: ['GUILDS', 'GUILD_MESSAGES', 'MESSAGE_CONTENT', ...(options.members ? ['GUILD_MEMBERS'] : [])],
         autoReconnect: true,
         ...(options.compress ? { compress: options.compress } : {}),
         shardIDs: options.shards ?? [0],
@@ -57,6 +61,10 @@ const libraries = {
     return {
       start: () => client.connect(),
       presence: (name) => client.editStatus('online', [{ name, type: 0 }]),
+      members: async () => {
+        const members = await client.guilds.toArray()[0].fetchMembers({ query: 'a', limit: 1 });
+        tell({ event: 'members', count: members.length });
+      },
       drop: () => client.shards.forEach((shard) => shard.ws.terminate()),
       end: () => client.disconnect(false),
     };

@@ -16,6 +16,7 @@ const file = (encoded, name) => new InputFile(Buffer.from(encoded, 'base64'), na
 
 const calls = {
   document: ({ chat, name, content }, signal) => bot.api.sendDocument(chat, file(content, name), {}, signal),
+  poll: ({ chat, question, options }, signal) => bot.api.sendPoll(chat, question, options, {}, signal),
   album: ({ chat, photos }, signal) =>
     bot.api.sendMediaGroup(
       chat,

@@ -7,7 +7,7 @@ use super::turns::Claimant;
 use crate::gate::Gate;
 use crate::identify_queue::GrantId;
 
-impl<S> Gateway<S> {
+impl<S: Clone> Gateway<S> {
     /// Panics where the gates contradict each other.
     pub(super) fn check(&self) {
         assert!(self.mail.is_empty() && !self.lines_moved, "what the gates say is delivered");

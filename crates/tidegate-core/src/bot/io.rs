@@ -147,14 +147,17 @@ pub(super) fn is_wired(input: &shard::Input) -> bool {
 /// The same for a send queue.
 pub(super) fn is_send_queue_wired<S>(input: &send_queue::Input<S>) -> bool {
     match input {
-        send_queue::Input::Direct
+        send_queue::Input::Direct { .. }
+        | send_queue::Input::Ack
         | send_queue::Input::Opened
         | send_queue::Input::Ready
+        | send_queue::Input::Resumed
         | send_queue::Input::Closed { .. } => true,
         send_queue::Input::Command { .. }
         | send_queue::Input::MembersRequest { .. }
         | send_queue::Input::Subscribe { .. }
         | send_queue::Input::RateLimited { .. }
+        | send_queue::Input::Answered { .. }
         | send_queue::Input::Tick => false,
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Member<S> {
     due: Option<Time>,
 }
 
-impl<S> Member<S> {
+impl<S: Clone> Member<S> {
     /// A shard that was never connected.
     pub(super) fn new(now: Time, key: ShardKey, shard: Shard, settings: send_queue::Settings) -> Self {
         let mut send_queue = SendQueue::new(settings);
@@ -56,7 +56,7 @@ pub(super) struct Members<S> {
     index: BTreeSet<(Time, Seat)>,
 }
 
-impl<S> Members<S> {
+impl<S: Clone> Members<S> {
     pub(super) fn new() -> Self {
         Self {
             seats: Arena::default(),

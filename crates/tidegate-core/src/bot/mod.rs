@@ -9,6 +9,44 @@
 //! What it keeps: whatever one gate asks of another happens inside the same `handle`, in order; one shard has one request
 //! or grant at most, and so has one id, whichever count it is of; a send queue hears of the living connection alone; a
 //! call costs no more with thousands of shards, for only who is due is looked at.
+//!
+//! # Example
+//!
+//! Two shards in one call each; their places in the identify queue are the composite's business:
+//!
+//! ```
+//! use tidegate_core::bot::{Gateway, Input, Output, Settings, ShardKey};
+//! use tidegate_core::identify_queue::SessionStartLimit;
+//! use tidegate_core::{Gate, Time, identify_queue, send_queue, shard};
+//!
+//! let settings = Settings {
+//!     shard: shard::Settings::default(),
+//!     send_queue: send_queue::Settings::default(),
+//!     identify_queue: identify_queue::Settings { shards: 2, ..identify_queue::Settings::default() },
+//!     shards_max: 2,
+//! };
+//! // As `GET /gateway/bot` says.
+//! let limit = SessionStartLimit { max_concurrency: 1, remaining: 1_000, reset_at: Time::from_millis(86_400_000) };
+//! let mut gateway = Gateway::<()>::new(settings, limit, []);
+//!
+//! let mut dials = Vec::new();
+//! for id in 0..2 {
+//!     let key = ShardKey { id, count: 2 };
+//!     let url = "wss://gateway.discord.gg".into();
+//!     gateway.handle(Time::ZERO, Input::Open { key, url, seed: 7, autonomous: true, stored: None });
+//!     gateway.handle(Time::ZERO, Input::Shard { key, input: shard::Input::Start });
+//!     while let Some(output) = gateway.poll_output() {
+//!         if let Output::Shard { key, output: shard::Output::Connect { .. } } = output {
+//!             dials.push(key.to_string());
+//!         }
+//!     }
+//! }
+//! // Shard 1 stands in line behind shard 0, and dials when its place comes.
+//! assert_eq!(dials, ["0/2"]);
+//! assert!(gateway.identify_queue().waits(1));
+//! ```
+//!
+//! [`Bot`] is a [`Gateway`] and a [`Governor`](crate::governor::Governor) as one gate, for replays and simulations.
 
 mod check;
 mod io;
@@ -57,7 +95,7 @@ pub struct Gateway<S> {
 /// With so many shards or fewer, debug builds check all of them after every call; with more, less often.
 const SHARDS_CHECKED_ALWAYS: usize = 64;
 
-impl<S> Gateway<S> {
+impl<S: Clone> Gateway<S> {
     /// No shard yet; what `GET /gateway/bot` says, and the session starts that were kept.
     pub fn new(settings: Settings, limit: SessionStartLimit, kept: impl IntoIterator<Item = Start>) -> Self {
         let Settings { shard, send_queue, identify_queue, shards_max } = settings;
@@ -178,7 +216,7 @@ impl<S> Gateway<S> {
     }
 }
 
-impl<S> Gate for Gateway<S> {
+impl<S: Clone> Gate for Gateway<S> {
     type Input = Input<S>;
     type Output = Output<S>;
     type Reason = Reason;

@@ -6,7 +6,7 @@ use super::wire::Mail;
 use crate::identify_queue::{GrantId, Input, Shard};
 use crate::shard;
 
-impl<S> Gateway<S> {
+impl<S: Clone> Gateway<S> {
     pub(super) fn outside(&mut self, input: Input) {
         match input {
             Input::Request { shard, .. } => {

@@ -44,7 +44,7 @@ pub enum BotReason {
     Governor(governor::Reason),
 }
 
-impl<S> Gate for Bot<S> {
+impl<S: Clone> Gate for Bot<S> {
     type Input = BotInput<S>;
     type Output = BotOutput<S>;
     type Reason = BotReason;

@@ -18,7 +18,7 @@ pub(super) enum Mail {
     IdentifyQueue(identify_queue::Input),
 }
 
-impl<S> Gateway<S> {
+impl<S: Clone> Gateway<S> {
     /// Tells a shard something, and its send queue how the connection fares.
     pub(super) fn tell_shard(&mut self, seat: Seat, input: shard::Input) {
         let now = self.now;
@@ -51,7 +51,9 @@ impl<S> Gateway<S> {
         let Some(member) = self.members.at_mut(seat) else { return };
         let input = match news {
             News::Ready if member.shard.status() == shard::Status::Live => send_queue::Input::Ready,
-            News::Ready | News::Opened => return,
+            News::Resumed if member.shard.status() == shard::Status::Live => send_queue::Input::Resumed,
+            News::Ready | News::Resumed | News::Opened => return,
+            News::Acked => send_queue::Input::Ack,
             News::Closed(code) => send_queue::Input::Closed { code: *code },
             News::Identified => {
                 // Later than it was decided, where the driver was held up: spacing counts from here.
@@ -75,11 +77,14 @@ impl<S> Gateway<S> {
         let Some(member) = self.members.at_mut(seat) else { return };
         let key = member.key;
         match &output {
-            shard::Output::Beat { .. } | shard::Output::Resume { .. } => {
-                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Direct);
+            shard::Output::Beat { .. } => {
+                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Direct { op: HEARTBEAT });
+            }
+            shard::Output::Resume { .. } => {
+                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Direct { op: RESUME });
             }
             shard::Output::Identify { .. } => {
-                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Direct);
+                tell_send_queue(&mut self.outputs, self.now, member, send_queue::Input::Direct { op: IDENTIFY });
                 let (shard, grant) = (key.queued(), member.shard.grant().map(queued));
                 self.mail.push_back(Mail::IdentifyQueue(identify_queue::Input::Identified { shard, grant }));
             }
@@ -187,7 +192,7 @@ impl<S> Gateway<S> {
     }
 }
 
-fn tell_send_queue<S>(
+fn tell_send_queue<S: Clone>(
     outputs: &mut VecDeque<Output<S>>,
     now: Time,
     member: &mut Member<S>,
@@ -206,13 +211,17 @@ pub(super) struct Told {
     due: Time,
 }
 
-/// The opcode of IDENTIFY.
+/// Opcodes: <https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-opcodes>.
+const HEARTBEAT: u8 = 1;
 const IDENTIFY: u8 = 2;
+const RESUME: u8 = 6;
 
 /// What the living connection's events mean to its send queue.
 enum News {
     Opened,
     Ready,
+    Resumed,
+    Acked,
     Closed(Option<u16>),
     /// IDENTIFY was handed to the socket.
     Identified,
@@ -222,12 +231,13 @@ fn event_news(event: &Event) -> Option<News> {
     match event {
         // Whoever says HELLO is open, told or not.
         Event::Opened | Event::Hello { .. } => Some(News::Opened),
-        Event::Ready { .. } | Event::Resumed => Some(News::Ready),
+        Event::Ready { .. } => Some(News::Ready),
+        Event::Resumed => Some(News::Resumed),
+        Event::Ack => Some(News::Acked),
         Event::Closed { code } => Some(News::Closed(*code)),
         Event::Error => Some(News::Closed(None)),
         Event::Sent { op: IDENTIFY } => Some(News::Identified),
         Event::Dispatch { .. }
-        | Event::Ack
         | Event::BeatAsked
         | Event::Reconnect
         | Event::InvalidSession { .. }

@@ -4,11 +4,12 @@
 use super::consider::{Go, How, Verdict};
 use super::counters::Counted;
 use super::io::{DropReason, Output, Write};
+use super::merge::Taken;
 use super::plan::{Plan, Reach, Rules};
 use super::state::State;
 use super::write::{Paced, Stage, WriteState};
 use super::{HELD_MAX, HELD_PER_PEER_MAX, PEERS_MAX};
-use crate::key::{MessageKey, Peer, PeerKind};
+use crate::key::{Peer, PeerKind};
 use crate::policy::{Dry, Row};
 use crate::time::Span;
 
@@ -30,19 +31,17 @@ impl State {
                 return false;
             }
         }
-        // An inline message is its own peer.
-        let own_peer = matches!(key, Peer::Inline(_));
         let (peer, new) = self.peers.find_or_insert(key);
         if new {
             let next = self.now + Span::from_secs(1);
             self.watch(peer, next);
         }
         let deletes = write.message.filter(|_| rules.policy.deletes.contains(&write.method));
-        if own_peer {
-            write.message.get_or_insert(MessageKey(0));
-        }
         let plan = rules.plan(write.row);
         let id = self.store(row, write, peer, paced, reach);
+        if write.message.is_some() && (plan.merges || rules.policy.edits.contains(&write.method)) {
+            self.join_chain(id);
+        }
         if paced == Paced::Unmarked && self.peers[peer].line.is_empty() && self.bypasses(rules, id) {
             return false;
         }
@@ -81,7 +80,7 @@ impl State {
     fn dropped_at_once(&mut self, rules: &Rules, id: u32) -> bool {
         let (write, cell) = (&self.writes[id], self.cell(rules, id));
         let chrome = write.class.is_chrome() && rules.plan(write.origin).merges;
-        let reason = if chrome && self.final_near(write.peer, write.message) {
+        let reason = if chrome && self.final_near(id) {
             DropReason::Order
         } else if let Some(spacing) = cell.spacing {
             let extra = self.peers.get(write.peer).and_then(|peer| peer.extra.as_ref());
@@ -137,11 +136,7 @@ impl State {
     /// Puts a write that has just come into its peer's line and looks at that; whether it was taken in.
     #[inline(never)]
     fn line_up(&mut self, rules: &Rules, id: u32, peer: u32) -> bool {
-        let older = self.covered(rules, id);
-        self.shadow(rules, id, &older);
-        if older.is_empty() {
-            self.claim(id);
-        }
+        let taken = self.shadow(rules, id);
         let ticket = self.writes[id].ticket;
         self.enline(rules, id);
         self.last_wait = None;
@@ -155,23 +150,23 @@ impl State {
         if !waits {
             let went = self.went(ticket);
             if went {
-                self.supersede(rules, ticket, Some(id), &older);
+                self.supersede(rules, ticket, Some(id), &taken.older);
             } else {
-                self.unshadow(&older);
+                self.unshadow(&taken);
                 self.enqueue(peer);
             }
             return went;
         }
-        self.hold(rules, id, &older)
+        self.hold(rules, id, &taken)
     }
 
     /// The write does not go now: what its row does then. Whether it is held.
-    fn hold(&mut self, rules: &Rules, id: u32, older: &[u32]) -> bool {
-        let peer = self.writes[id].peer;
+    fn hold(&mut self, rules: &Rules, id: u32, taken: &Taken) -> bool {
+        let (peer, older) = (self.writes[id].peer, &taken.older);
         let why = self.last_wait.filter(|(other, _)| *other == id).map_or(DropReason::Order, |(_, why)| why);
         if self.cell(rules, id).dry == Dry::Drop && self.may_drop(rules, id) {
             self.unline(id);
-            self.unshadow(older);
+            self.unshadow(taken);
             self.drop_write(rules, id, why);
             self.enqueue(peer);
             return false;
@@ -179,7 +174,7 @@ impl State {
         if self.peers[peer].held() - older.len() > HELD_PER_PEER_MAX as usize || self.held - older.len() > HELD_MAX {
             let at = self.forecast(rules, peer).into_iter().find(|(other, _)| *other == id).map(|(_, at)| at);
             let wait = at.unwrap_or(self.now).since(self.now);
-            self.unshadow(older);
+            self.unshadow(taken);
             self.refuse_full(rules, id, wait);
             self.enqueue(peer);
             return false;
@@ -191,7 +186,7 @@ impl State {
             self.writes[id].waited = true;
             self.supersede(rules, ticket, Some(id), older);
         } else {
-            self.unshadow(older);
+            self.unshadow(taken);
         }
         self.enqueue(peer);
         held
@@ -220,7 +215,7 @@ impl State {
     }
 
     /// The oldest booking of its row that is due gives the write its place.
-    fn claim(&mut self, id: u32) {
+    pub(super) fn claim(&mut self, id: u32) {
         let write = &self.writes[id];
         let Some(peer) = self.peers.get(write.peer).filter(|peer| peer.booked > 0) else { return };
         let due = peer.line.iter().copied().filter(|other| {

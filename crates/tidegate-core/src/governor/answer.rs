@@ -124,39 +124,45 @@ impl State {
     /// A transient failure: again later, unless a newer edit says the same or it was tried often enough.
     fn failed_once(&mut self, rules: &Rules, id: u32) {
         let attempts = self.cell(rules, id).attempts;
-        if self.yields(rules, id) {
-            return;
-        }
         let write = &mut self.writes[id];
         write.failures += 1;
-        if write.failures >= attempts || write.overtaken {
-            self.give_up(rules, id);
-            return;
-        }
         let pause = RETRY.times(1 << (write.failures - 1).min(16)).min(RETRY_MOST);
         write.retry_at = self.now + pause;
-        self.back_in_line(rules, id);
+        let given_up = write.failures >= attempts;
+        self.goes_again(rules, id, given_up);
     }
 
-    /// A newer held edit of the message makes this one pointless; whether there is one.
-    fn yields(&mut self, rules: &Rules, id: u32) -> bool {
+    /// Back in line, unless nobody waits for it any more, a newer one says the same, or there is no way back: it was tried
+    /// often enough, a newer edit has gone, or it went past all budgets and has no line.
+    fn goes_again(&mut self, rules: &Rules, id: u32, given_up: bool) {
+        if self.is_left(rules, id) || self.yields(rules, id) {
+            return;
+        }
         let write = &self.writes[id];
-        if !rules.plan(write.origin).merges {
+        if given_up || write.overtaken || write.peer == NONE {
+            self.give_up(rules, id);
+        } else {
+            self.back_in_line(rules, id);
+        }
+    }
+
+    /// A newer held edit of the message that covers this one makes it pointless; whether there is one.
+    fn yields(&mut self, rules: &Rules, id: u32) -> bool {
+        let mut newer = self.writes[id].newer;
+        while newer != NONE {
+            let other = &self.writes[newer];
+            if !self.is_edit(rules, newer) {
+                return false;
+            }
+            if other.is_held() && rules.covers(other, &self.writes[id]) {
+                break;
+            }
+            newer = other.newer;
+        }
+        if newer == NONE {
             return false;
         }
-        let line = self.peers.get(write.peer).map_or(&[][..], |peer| &peer.line);
-        let newer = line.iter().copied().find(|other| {
-            let other = &self.writes[*other];
-            other.is_held() && other.same_target(write.message, write.method) && other.seq > write.seq
-        });
-        let Some(newer) = newer else { return false };
-        let all = write.fields.iter().all(|field| self.writes[newer].fields.contains(field));
-        let (ticket, by) = (write.ticket, self.writes[newer].ticket);
-        if rules.row(write.origin).partial && !all {
-            // It may not go after the newer one, nor does that one say the same.
-            self.give_up(rules, id);
-            return true;
-        }
+        let (ticket, by) = (self.writes[id].ticket, self.writes[newer].ticket);
         self.outputs.push_back(Output::Superseded { ticket, by });
         self.count(rules, id, Counted::Superseded);
         self.writes[newer].superseded = true;
@@ -201,16 +207,9 @@ impl State {
         if let Some(key) = key {
             self.escalate(rules, &key, until);
         }
-        if peer == NONE {
-            self.give_up(rules, id);
-            return;
-        }
         self.writes[id].refusals += 1;
-        if self.writes[id].refusals >= REFUSALS || self.writes[id].overtaken {
-            self.give_up(rules, id);
-        } else if !self.yields(rules, id) {
-            self.back_in_line(rules, id);
-        }
+        let given_up = self.writes[id].refusals >= REFUSALS;
+        self.goes_again(rules, id, given_up);
         self.enqueue_grown(peer);
     }
 
@@ -266,16 +265,8 @@ impl State {
                 self.deferrals.push((mine.id, whose, until));
             }
         }
-        if peer == NONE {
-            self.give_up(rules, id);
-            return;
-        }
         self.writes[id].gave_back = true;
-        if self.writes[id].overtaken {
-            self.give_up(rules, id);
-        } else if !self.yields(rules, id) {
-            self.back_in_line(rules, id);
-        }
+        self.goes_again(rules, id, false);
         self.enqueue_grown(peer);
     }
 }

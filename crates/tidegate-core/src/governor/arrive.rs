@@ -6,9 +6,9 @@ use super::counters::Counted;
 use super::io::{DropReason, Outcome, Output, RefuseReason, Write};
 use super::plan::{Reach, Rules};
 use super::state::State;
-use super::write::{Paced, Stage};
+use super::write::{NONE, Paced, Stage};
 use crate::cooldown::{Cooldown, Cooling};
-use crate::key::{Peer, PeerKind};
+use crate::key::{MessageKey, Peer, PeerKind};
 use crate::policy::{InCooldown, Marks, Row};
 use crate::time::Span;
 
@@ -40,6 +40,10 @@ impl State {
         if let Some(to) = write.peer.as_ref().and_then(|peer| self.moved.get(peer)) {
             write.peer = Some(to.clone());
         }
+        if matches!(write.peer, Some(Peer::Inline(_))) {
+            // An inline message is its own peer.
+            write.message.get_or_insert(MessageKey(0));
+        }
         let kind = write.peer.as_ref().map_or(PeerKind::Loose, Peer::kind);
         if row.marks_forum == Marks::Thread
             && write.thread.is_some()
@@ -51,6 +55,9 @@ impl State {
         let forum = rules.forums && write.peer.as_ref().is_some_and(|peer| self.forums.get(peer).is_some());
         let reach = Reach::of(kind, forum);
         match self.way(rules, row, write, reach) {
+            Way::Past { .. } if self.is_sibling(rules, write) => {
+                return self.admit(rules, row, write, Paced::Free, reach);
+            }
             Way::Past { may_refuse } => self.pass_by(rules, row, write, may_refuse),
             Way::Dropped => {
                 self.outputs.push_back(Output::Drop { ticket: write.ticket, reason: DropReason::Cooldown });
@@ -58,6 +65,14 @@ impl State {
             Way::Under(paced) => return self.admit(rules, row, write, paced, reach),
         }
         false
+    }
+
+    /// Whether it edits a message of which other edits are under way: then it has its place among them, though no budget
+    /// is for it.
+    fn is_sibling(&self, rules: &Rules, write: &Write) -> bool {
+        let (Some(message), Some(peer)) = (write.message, &write.peer) else { return false };
+        rules.policy.edits_message(write.row, write.method)
+            && self.newest_of(self.peers.find(peer).unwrap_or(NONE), message) != NONE
     }
 
     #[inline]
@@ -117,9 +132,6 @@ impl State {
             }
         }
         self.outputs.push_back(bypass(write));
-        if let Some(peer) = write.peer.as_ref().and_then(|peer| self.peers.find(peer)) {
-            self.overtake_all(rules, peer, write);
-        }
         if self.instant {
             return;
         }

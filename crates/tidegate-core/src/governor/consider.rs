@@ -116,30 +116,24 @@ impl State {
         Some(Wait::behind(DropReason::Cooldown, until))
     }
 
-    /// An ordered row has one write of a peer in flight, a message one edit.
+    /// An ordered row has one write of a peer in flight, and edits of a message go one after the other.
     fn in_flight(&self, rules: &Rules, id: u32) -> Option<Verdict> {
         let write = &self.writes[id];
         if write.retry_at > self.now {
             let wait = Wait { why: DropReason::Order, wake: write.retry_at, holds_back: false, bot: None };
             return Some(Verdict::Wait(wait));
         }
-        let (ordered, merges) = (rules.plan(write.row).ordered, rules.plan(write.origin).merges);
-        if !ordered && !merges {
-            return None;
-        }
-        let mut at = self.peers.get(write.peer).map_or(NONE, |peer| peer.flying);
+        let ordered = rules.plan(write.row).ordered;
+        let mut at = self.peers.get(write.peer).filter(|_| ordered).map_or(NONE, |peer| peer.flying);
         while at != NONE {
             let other = &self.writes[at];
             let lost = other.flying_since().unwrap_or(self.now) + UNANSWERED;
-            let same_order = ordered && rules.plan(other.row).ordered;
-            let same_message = merges && other.same_target(write.message, write.method);
-            if (same_order || same_message) && lost > self.now {
-                let holds_back = same_order || !self.unsettled(rules, write);
-                return Some(Verdict::Wait(Wait { why: DropReason::Order, wake: lost, holds_back, bot: None }));
+            if rules.plan(other.row).ordered && lost > self.now {
+                return Some(Wait::behind(DropReason::Order, lost));
             }
             at = other.next;
         }
-        None
+        self.behind_older(rules, id)
     }
 
     /// A preview that may yet be restated: it holds nobody back.

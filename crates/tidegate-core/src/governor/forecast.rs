@@ -67,6 +67,7 @@ impl State {
             }
             let soft = self.unsettled(rules, &self.writes[id]) || self.writes[id].retry_at > self.now;
             at = at.max(self.writes[id].retry_at);
+            at = at.max(self.after_older(rules, id, &result));
             if let Spread::Kept(until) = self.spread(rules, id) {
                 at = at.max(until);
             }

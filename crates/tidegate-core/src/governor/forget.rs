@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::plan::Rules;
 use super::state::{State, soon};
 use super::store::{Bucket, Store};
-use super::write::NONE;
+use super::write::Paced;
 use crate::bucket::Token;
 use crate::time::Time;
 
@@ -120,10 +120,9 @@ impl State {
         }
     }
 
-    /// The policy was switched off: all that it holds goes.
+    /// The policy was switched off: all that it holds goes, but for edits that wait for an older one of their message.
     fn release_all(&mut self, rules: &Rules) {
-        let waiting: Vec<u32> = self.peers.iter().flat_map(|(_, peer)| peer.line.iter().copied()).collect();
-        let mut waiting: Vec<u32> = waiting;
+        let mut waiting: Vec<u32> = self.peers.iter().flat_map(|(_, peer)| peer.line.iter().copied()).collect();
         waiting.sort_by_key(|id| self.writes[*id].seq);
         for id in waiting {
             if !self.writes[id].is_held() {
@@ -131,14 +130,17 @@ impl State {
                 continue;
             }
             let peer = self.writes[id].peer;
-            self.unline(id);
-            let go = super::consider::Go { how: super::consider::How::Passed, quiet: false };
-            self.release(rules, id, go);
             for bot in &mut self.bots {
                 bot.leave(peer);
             }
+            if self.behind_older(rules, id).is_some() {
+                self.writes[id].paced = Paced::Free;
+                self.enqueue(peer);
+                continue;
+            }
+            self.unline(id);
+            let go = super::consider::Go { how: super::consider::How::Passed, quiet: false };
+            self.release(rules, id, go);
         }
-        debug_assert!(self.peers.iter().all(|(_, peer)| peer.line.is_empty()));
-        let _ = NONE;
     }
 }

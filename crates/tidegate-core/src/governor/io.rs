@@ -120,10 +120,18 @@ pub enum Input {
         /// Not before this.
         until: Time,
     },
-    /// The client of a write left.
+    /// The client of a write left. One that is in flight ends with its answer, and is not tried again.
     Cancel {
         /// Which.
         ticket: Ticket,
+    },
+    /// The hold of a write that is not in flight ends then at the latest: the platform has become slower, or the
+    /// program goes down. It is never made longer.
+    HoldUntil {
+        /// Which.
+        ticket: Ticket,
+        /// When. A moment that has passed ends it now.
+        until: Time,
     },
     /// Something cools from outside (no margin).
     Cooldown {

@@ -4,46 +4,52 @@ use alloc::vec::Vec;
 
 use super::counters::Counted;
 use super::io::{DropReason, Output};
+use super::order::Place;
 use super::plan::Rules;
 use super::state::State;
-use super::write::NONE;
 use crate::key::MessageKey;
 
 /// Messages of a peer that are being streamed at once.
 const STREAMS: usize = 32;
 
+/// What a new edit takes the place of, as long as it is being decided.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) older: Vec<u32>,
+    /// The places of the message's other edits as they were before.
+    places: Vec<Place>,
+}
+
 impl State {
     /// The held edits of the same message that this one covers, the latest first. A partial edit covers one only when it
-    /// has every field of that and of all later ones.
-    pub(super) fn covered(&self, rules: &Rules, id: u32) -> Vec<u32> {
+    /// has every field of that and of all later ones of its kind. None reaches over what may end the message's edits (a
+    /// poll that is stopped): what comes after that may change nothing any more.
+    fn covered(&self, rules: &Rules, id: u32) -> Vec<u32> {
         let write = &self.writes[id];
-        let merges = rules.plan(write.origin).merges;
-        let Some(peer) = self.peers.get(write.peer).filter(|_| merges && write.message.is_some()) else {
-            return Vec::new();
-        };
-        let mut older: Vec<u32> = peer
-            .line
-            .iter()
-            .copied()
-            .filter(|id| self.writes[*id].is_held() && self.writes[*id].same_target(write.message, write.method))
-            .collect();
-        older.sort_by_key(|id| core::cmp::Reverse(self.writes[*id].seq));
-        if rules.row(write.origin).partial {
-            let covers = |id: &u32| self.writes[*id].fields.iter().all(|field| write.fields.contains(field));
-            let reach = older.iter().position(|id| !covers(id)).unwrap_or(older.len());
-            older.truncate(reach);
-        }
-        older
+        let edits = self.chain_from(write.older).take_while(|older| self.is_edit(rules, *older));
+        let kind = edits.filter(|older| self.writes[*older].same_kind(write));
+        kind.filter(|older| self.writes[*older].is_held())
+            .take_while(|older| rules.covers(write, &self.writes[*older]))
+            .collect()
     }
 
-    /// The newer write takes the place in line of those it covers: until it is decided they are as if not there.
-    pub(super) fn shadow(&mut self, rules: &Rules, id: u32, older: &[u32]) {
-        for old in older {
+    /// Whether it is of a row of edits: another may end what edits of the message change.
+    pub(super) fn is_edit(&self, rules: &Rules, id: u32) -> bool {
+        rules.plan(self.writes[id].origin).merges
+    }
+
+    /// The newer write takes the place in line of those it covers: until it is decided they are as if not there. Where
+    /// others of the message stand between, those move up and the newer write comes last, so that all stay in order.
+    pub(super) fn shadow(&mut self, rules: &Rules, id: u32) -> Taken {
+        let older = self.covered(rules, id);
+        if older.is_empty() {
+            self.claim(id);
+        }
+        for old in &older {
             self.writes[*old].shadowed = true;
             let old = &self.writes[*old];
-            let (seq, staged, row, arrived) = (old.seq, old.staged, old.row, old.arrived);
+            let (staged, row, arrived) = (old.staged, old.row, old.arrived);
             let newer = &mut self.writes[id];
-            newer.seq = newer.seq.min(seq);
             if staged {
                 newer.staged = true;
                 newer.row = row;
@@ -53,6 +59,8 @@ impl State {
                 self.note_stream(rules, id);
             }
         }
+        let places = self.arrange(id);
+        Taken { older, places }
     }
 
     /// An edit that comes shortly after one of a stream belongs to it too, whatever became of that one: it is settled if
@@ -81,12 +89,13 @@ impl State {
     }
 
     /// The newer write was not taken in after all.
-    pub(super) fn unshadow(&mut self, older: &[u32]) {
-        for id in older {
+    pub(super) fn unshadow(&mut self, taken: &Taken) {
+        for id in &taken.older {
             if let Some(old) = self.writes.get_mut(*id) {
                 old.shadowed = false;
             }
         }
+        self.rearrange(&taken.places);
     }
 
     /// The newer write stands (or went) in the others' place; it owes their clients an answer.
@@ -102,46 +111,13 @@ impl State {
         }
     }
 
-    /// An edit goes that no budget holds: older ones of its message neither wait nor go again.
-    pub(super) fn overtake_all(&mut self, rules: &Rules, peer: u32, write: &super::Write) {
-        if !rules.row(write.row).merges() || write.message.is_none() {
-            return;
-        }
-        let (message, method) = (write.message, write.method);
-        let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
-        let older: Vec<u32> = line
-            .into_iter()
-            .filter(|id| self.writes[*id].is_held() && self.writes[*id].same_target(message, method))
-            .collect();
-        self.supersede(rules, write.ticket, None, &older);
-        self.overtake(peer, message, method, u64::MAX);
-        self.enqueue(peer);
-    }
-
-    /// An edit of the message goes: older ones in flight may not come back after it.
-    pub(super) fn overtake(&mut self, peer: u32, message: Option<MessageKey>, method: crate::key::MethodKey, seq: u64) {
-        let mut at = self.peers.get(peer).map_or(NONE, |peer| peer.flying);
-        while at != NONE {
-            let other = &mut self.writes[at];
-            other.overtaken |= other.seq < seq && other.same_target(message, method);
-            at = other.next;
-        }
-    }
-
-    /// Whether a named final of the message is held, in flight, or was delivered a moment ago.
+    /// Whether a named final of the edit's message is held, in flight, or was delivered a moment ago.
     #[inline]
-    pub(super) fn final_near(&self, peer: u32, message: Option<MessageKey>) -> bool {
-        let (Some(state), Some(message)) = (self.peers.get(peer), message) else { return false };
-        let is_it = |id: u32| self.writes[id].named_final() && self.writes[id].message == Some(message);
-        if state.line.iter().any(|id| self.writes[*id].is_held() && is_it(*id)) {
+    pub(super) fn final_near(&self, id: u32) -> bool {
+        let write = &self.writes[id];
+        let (Some(state), Some(message)) = (self.peers.get(write.peer), write.message) else { return false };
+        if self.chain_from(write.older).any(|older| self.writes[older].named_final()) {
             return true;
-        }
-        let mut at = state.flying;
-        while at != NONE {
-            if is_it(at) {
-                return true;
-            }
-            at = self.writes[at].next;
         }
         let finals = state.extra.iter().flat_map(|extra| &extra.finals);
         finals.into_iter().any(|(other, until)| *other == message && *until > self.now)
@@ -149,9 +125,13 @@ impl State {
 
     /// The message is being deleted: what would edit it is dropped.
     pub(super) fn drop_edits_of(&mut self, rules: &Rules, peer: u32, message: MessageKey) {
-        self.drop_held(rules, peer, DropReason::Order, |state, id| {
-            state.writes[id].message == Some(message) && rules.plan(state.writes[id].origin).merges
-        });
+        let edits: Vec<u32> = self.chain_from(self.newest_of(peer, message)).collect();
+        for id in edits {
+            if self.writes[id].is_held() {
+                self.unline(id);
+                self.drop_write(rules, id, DropReason::Order);
+            }
+        }
     }
 
     /// A write goes to the peer: what it makes pointless, of the rows whose bits are set, is dropped.
@@ -160,15 +140,11 @@ impl State {
         if self.peers.get(peer).is_none_or(|peer| peer.line.is_empty()) {
             return;
         }
-        self.drop_held(rules, peer, DropReason::Sent, |state, id| kills & (1 << state.writes[id].origin.0) != 0);
-    }
-
-    fn drop_held(&mut self, rules: &Rules, peer: u32, reason: DropReason, which: impl Fn(&Self, u32) -> bool) {
         let line = self.peers.get(peer).map(|peer| peer.line.clone()).unwrap_or_default();
         for id in line {
-            if self.writes[id].is_held() && which(self, id) {
+            if self.writes[id].is_held() && kills & (1 << self.writes[id].origin.0) != 0 {
                 self.unline(id);
-                self.drop_write(rules, id, reason);
+                self.drop_write(rules, id, DropReason::Sent);
             }
         }
     }

@@ -37,6 +37,10 @@ impl State {
             flying.push(at);
             at = self.writes[at].next;
         }
+        let chained: Vec<u32> = line.iter().chain(&flying).copied().filter(|id| self.writes[*id].chained).collect();
+        for id in &chained {
+            self.leave_chain(*id);
+        }
         let reach = self.reach(rules, new);
         for id in line.iter().chain(&flying) {
             self.writes[*id].peer = new;
@@ -61,6 +65,7 @@ impl State {
             }
         }
         self.peers[new].absorb(state, self.now);
+        self.join_chains(rules, &chained);
         self.trim(new);
         self.enqueue_grown(new);
     }

@@ -9,10 +9,68 @@
 //!
 //! What it keeps: no window exceeded in any alignment (but where a row says `pass` or `admit`); within a class first in,
 //! first out; a newer edit never overtaken by an older; `accepted` = all ends + held + in flight, at every moment.
+//!
+//! # Example
+//!
+//! Telegram tolerates a burst of 3 messages into one chat and then one a second. The fourth is held:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tidegate_core::governor::{Answer, Governor, Input, Outcome, Output, Ticket, Write};
+//! use tidegate_core::policy::{Call, Policy};
+//! use tidegate_core::{Gate, MethodKey, Peer, Span, Time};
+//!
+//! let policy = Arc::new(Policy::load("telegram", &[])?);
+//! let row = policy.row_of(&Call { method: "sendMessage", has_chat: true, rich: false });
+//! let mut governor = Governor::new(policy, false);
+//!
+//! let now = Time::ZERO;
+//! for number in 1..=4 {
+//!     let write = Write::new(Ticket(number), row, MethodKey::of("sendMessage")).peer(Peer::Id(5));
+//!     governor.handle(now, Input::Write(write));
+//!     while let Some(output) = governor.poll_output() {
+//!         let at_once = Output::Send { ticket: Ticket(number), outcome: Outcome::Admitted, held: Span::ZERO };
+//!         assert_eq!(output, at_once);
+//!         // Here a program sends the message. The platform's answer goes back in:
+//!         governor.handle(now, Input::Done { ticket: Ticket(number), result: Answer::Ok });
+//!     }
+//! }
+//! assert_eq!(governor.held(), 1);
+//!
+//! // Nothing more to do before this moment.
+//! let (at, _reason) = governor.poll_timeout().expect("one is held");
+//! assert_eq!(at, Time::from_millis(1_000));
+//! governor.handle(at, Governor::tick());
+//! let held = Output::Send { ticket: Ticket(4), outcome: Outcome::Held, held: Span::from_secs(1) };
+//! assert_eq!(governor.poll_output(), Some(held));
+//! # Ok::<(), tidegate_core::policy::PolicyError>(())
+//! ```
+//!
+//! # What comes back
+//!
+//! Tell the governor what became of every ticket that it released, else its peer waits for it:
+//!
+//! | the platform said | input |
+//! |---|---|
+//! | yes | [`Input::Done`] with [`Answer::Ok`] |
+//! | no, and it always will | [`Input::Done`] with [`Answer::Permanent`] |
+//! | nothing, or that it failed, and the call may be repeated | [`Input::Done`] with [`Answer::Transient`] |
+//! | 429 | [`Input::Refused`] |
+//!
+//! After the last two an output follows: the ticket is held, released again, or [`Output::Failed`].
+//!
+//! # Matching
+//!
+//! [`Input`], [`Output`] and their reasons are not `#[non_exhaustive]`: a driver must carry out every output and a recorder
+//! must have a word for every reason, and the compiler tells both when there is a new one. A new variant is a new major
+//! version. [`Write`] gains fields; build it with [`Write::new`].
 
 mod admit;
 mod answer;
 mod arrive;
+mod builder;
+mod chain;
 mod charge;
 mod consider;
 mod cooling;
@@ -24,6 +82,7 @@ mod keep;
 mod memory;
 mod merge;
 mod migrate;
+mod order;
 mod peer;
 mod peers;
 mod plan;
@@ -154,6 +213,7 @@ impl Gate for Governor {
             Input::Deferred { ticket, bucket, until } => state.deferred(rules, *ticket, bucket, *until),
             Input::Learned { ticket, headers } => state.learn(rules, *ticket, *headers),
             Input::Cancel { ticket } => state.cancel(rules, *ticket),
+            Input::HoldUntil { ticket, until } => state.hold_until(*ticket, *until),
             Input::Cooldown { scope, duration } => {
                 let until = state.now + *duration;
                 state.cool(rules, scope, until);

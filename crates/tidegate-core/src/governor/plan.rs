@@ -193,7 +193,7 @@ impl Plan {
     /// The window that the previews of a write of this row are spread over, where they are.
     #[inline]
     pub(super) fn spread_of(&self, write: &WriteState) -> Option<(usize, Limit)> {
-        if write.class == Class::Interactive || write.paced != Paced::Fully {
+        if write.rank == Class::Interactive.rank() || write.paced != Paced::Fully {
             return None;
         }
         self.spread(write.reach)

@@ -8,6 +8,7 @@ use super::plan::Rules;
 use super::purse::Gone;
 use super::state::State;
 use super::write::{NONE, Stage, WriteState};
+use crate::arena::Arena;
 use crate::governor::Class;
 use crate::key::MethodKey;
 use crate::policy::{PastHold, RowId};
@@ -32,6 +33,9 @@ pub(super) struct Waiting {
     blocked: u32,
     /// Routes that wait, of rows that wait by route.
     routes: Vec<MethodKey>,
+    /// Those that stand before their class because a more urgent edit of their message waits for them. They keep nobody
+    /// back who is more urgent than they are themselves.
+    raised: Vec<u32>,
 }
 
 /// What a look at a line found.
@@ -54,6 +58,16 @@ impl Waiting {
         self.blocked |= rules.plan(write.row).conflicts;
         if rules.plan(write.row).by_route && !self.routes.contains(&write.method) {
             self.routes.push(write.method);
+        }
+    }
+
+    /// The line has come to writes of this rank.
+    fn come_to(&mut self, rules: &Rules, writes: &Arena<WriteState>, rank: u8) {
+        let (now, later) = self.raised.iter().partition(|id| writes[**id].class.rank() <= rank);
+        self.raised = later;
+        let now: Vec<u32> = now;
+        for id in now {
+            self.block(rules, &writes[id]);
         }
     }
 
@@ -120,6 +134,9 @@ impl State {
             }
             return true;
         }
+        if !look.waiting.raised.is_empty() {
+            look.waiting.come_to(rules, &self.writes, self.writes[id].rank);
+        }
         let behind = look.waiting.keeps_back(&self.writes[id]);
         let turn = turn.filter(|_| look.turn == Turn::Unneeded);
         let verdict = if behind {
@@ -160,8 +177,11 @@ impl State {
             Verdict::Wait(wait) => {
                 self.last_wait = Some((id, wait.why));
                 look.wake = look.wake.min(wait.wake.max(self.now));
-                if wait.holds_back {
-                    look.waiting.block(rules, &self.writes[id]);
+                let write = &self.writes[id];
+                if wait.holds_back && write.rank < write.class.rank() {
+                    look.waiting.raised.push(id);
+                } else if wait.holds_back {
+                    look.waiting.block(rules, write);
                 }
                 if let Some((slot, need)) = wait.bot {
                     if turn == Some(slot) && look.turn == Turn::Unneeded {
@@ -209,10 +229,8 @@ impl State {
         if gone.remembers {
             self.remember_release(rules, id, go);
         }
-        if gone.merges {
-            let write = &self.writes[id];
-            let (peer, message, method, seq) = (write.peer, write.message, write.method, write.seq);
-            self.overtake(peer, message, method, seq);
+        if gone.siblings {
+            self.went_of_chain(rules, id);
         }
         if gone.cools {
             self.take_probe(id);

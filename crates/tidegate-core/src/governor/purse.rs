@@ -62,8 +62,8 @@ pub(super) struct Gone {
     pub(super) next: u32,
     /// Its row remembers its releases.
     pub(super) remembers: bool,
-    /// An edit of a message, newer than others that may fly.
-    pub(super) merges: bool,
+    /// Other edits of its message are under way.
+    pub(super) siblings: bool,
     pub(super) cools: bool,
 }
 
@@ -105,10 +105,14 @@ impl Purse<'_> {
         self.peer.as_ref().is_some_and(|peer| peer.line.is_empty())
     }
 
-    /// Nothing but its budgets may keep the write back: nothing cools, nothing of its peer flies.
+    /// Nothing but its budgets may keep the write back: nothing cools, nothing of its peer flies, no older edit of its
+    /// message is under way.
     #[inline]
     pub(super) fn is_clear(&self) -> bool {
-        !self.cools && self.write.retry_at <= self.now && self.peer.as_ref().is_none_or(|peer| peer.flying == NONE)
+        !self.cools
+            && self.write.retry_at <= self.now
+            && self.write.older == NONE
+            && self.peer.as_ref().is_none_or(|peer| peer.flying == NONE)
     }
 
     /// The write, which has just come by this plan and of whose peer nothing flies, goes at once by its tokens.
@@ -122,7 +126,7 @@ impl Purse<'_> {
         let ticket = self.write.ticket;
         self.outputs.push_back(Output::Send { ticket, outcome: Outcome::Admitted, held: Span::ZERO });
         self.count(rules, [Counted::Accepted, Counted::Admitted, Counted::InFlight]);
-        Gone { next: NONE, remembers: plan.remembers, merges: plan.merges, cools: false }
+        Gone { next: NONE, remembers: plan.remembers, siblings: false, cools: false }
     }
 
     /// The write goes: it takes what it must and flies, the first of its peer's.
@@ -147,14 +151,14 @@ impl Purse<'_> {
         self.outputs.push_back(Output::Send { ticket: write.ticket, outcome, held: now.since(write.arrived) });
         let (next, plan) = (write.next, rules.plan(write.row));
         let again = write.failures + write.refusals > 0 || write.gave_back;
-        let merges = rules.plan(write.origin).merges;
+        let siblings = write.older != NONE || write.newer != NONE;
         if again {
             // It has been counted as released.
             self.count(rules, [Counted::InFlight]);
         } else {
             self.count(rules, [what, Counted::InFlight]);
         }
-        Gone { next, remembers: plan.remembers, merges, cools: self.cools }
+        Gone { next, remembers: plan.remembers, siblings, cools: self.cools }
     }
 
     /// The write was answered, for good where it counts as something: from now on its units lapse. Nothing where it was

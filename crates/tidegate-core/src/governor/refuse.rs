@@ -63,6 +63,7 @@ impl State {
             return;
         }
         self.tickets.remove(ticket);
+        self.leave_chain(id);
         let told = match rules.policy.platform {
             Platform::Telegram => Span::from_secs(retry_after.as_secs_ceil()),
             Platform::Discord => retry_after,
@@ -126,7 +127,12 @@ impl State {
     pub(super) fn cancel(&mut self, rules: &Rules, ticket: Ticket) {
         let Some(id) = self.tickets.get(ticket) else { return };
         // One that took another's place owes the other's client an answer.
-        if !self.writes[id].is_held() || self.writes[id].superseded {
+        if self.writes[id].superseded {
+            return;
+        }
+        if !self.writes[id].is_held() {
+            // Its answer is still taken in.
+            self.writes[id].left = true;
             return;
         }
         let peer = self.writes[id].peer;
@@ -134,6 +140,29 @@ impl State {
         self.count(rules, id, Counted::Cancelled);
         self.end(id);
         self.enqueue(peer);
+    }
+
+    /// A write that is no longer in flight would go again. It does not where its client left meanwhile; whether it did.
+    pub(super) fn is_left(&mut self, rules: &Rules, id: u32) -> bool {
+        if !self.writes[id].left {
+            return false;
+        }
+        self.count(rules, id, Counted::Cancelled);
+        self.end(id);
+        true
+    }
+
+    /// A held write's client can wait until then only.
+    pub(super) fn hold_until(&mut self, ticket: Ticket, until: Time) {
+        let Some(id) = self.tickets.get(ticket).filter(|id| self.writes[*id].is_held()) else { return };
+        let write = &mut self.writes[id];
+        let limit = until.since(write.arrived);
+        if limit < write.limit {
+            write.limit = limit;
+            let peer = write.peer;
+            // Its wait is measured against the new limit.
+            self.enqueue_grown(peer);
+        }
     }
 
     /// Forgets a write that has ended.
@@ -146,6 +175,9 @@ impl State {
 
     #[inline]
     pub(super) fn forget_write(&mut self, id: u32, ticket: Ticket) {
+        if self.writes[id].chained {
+            self.leave_chain(id);
+        }
         self.tickets.remove(ticket);
         self.writes.discard(id);
     }

@@ -7,6 +7,7 @@ use core::cmp::Reverse;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use super::chain::Messages;
 use super::counters::Counted;
 use super::io::{DropReason, Output, Reason, Ticket};
 use super::memory::{Recent, Wheel};
@@ -38,6 +39,7 @@ pub(super) struct State {
     pub(super) peers: Peers,
     pub(super) writes: Arena<WriteState>,
     pub(super) tickets: Tickets,
+    pub(super) messages: Messages,
     pub(super) held: usize,
     pub(super) bots: Vec<Bot>,
     pub(super) bot_cooldown: Option<Cooldown>,
@@ -75,6 +77,7 @@ impl State {
             peers: Peers::new(),
             writes: Arena::default(),
             tickets: Tickets::new(),
+            messages: Messages::new(rules.policy.platform),
             held: 0,
             bots: (0..rules.bots).map(|_| Bot::new()).collect(),
             bot_cooldown: None,
@@ -194,6 +197,7 @@ impl State {
         }
         self.tidy_at = self.now + TIDY;
         self.tickets.shrink();
+        self.messages.shrink(&self.writes);
         self.outputs.shrink_to(KEPT);
         self.timers.shrink_to(KEPT);
     }
@@ -310,11 +314,12 @@ impl State {
             assert!(peer.booked <= super::BOOKED_PER_PEER_MAX);
             let wakes = peer.wake < Time::NEVER || self.bots.iter().any(|bot| bot.waits(at));
             let flies = peer.flying != NONE || self.bot_cooldown.is_some() || !self.method_cooldowns.is_empty();
-            assert!(peer.line.is_empty() || wakes || flies, "nothing will wake {at}");
+            let follows = peer.line.iter().any(|write| self.writes[*write].older != NONE);
+            assert!(peer.line.is_empty() || wakes || flies || follows, "nothing will wake {at}");
             held += peer.held();
         }
         assert_eq!(held, self.held);
-        let _ = rules;
+        self.check_order(rules);
     }
 }
 

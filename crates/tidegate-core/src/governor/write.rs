@@ -20,6 +20,8 @@ pub(super) struct WriteState {
     /// The row in whose line it waits.
     pub(super) row: RowId,
     pub(super) class: Class,
+    /// How urgent it is: as its class, or as the most urgent of those that wait for it.
+    pub(super) rank: u8,
     /// The client named the class.
     pub(super) named: bool,
     /// Only the bucket for groups that the row does not pace, or none at all.
@@ -46,6 +48,12 @@ pub(super) struct WriteState {
     pub(super) stage: Stage,
     /// It took the place of another, whose answer it now owes.
     pub(super) superseded: bool,
+    /// Its client left while it was in flight: it does not go again.
+    pub(super) left: bool,
+    /// It stands in its message's chain, between these two.
+    pub(super) chained: bool,
+    pub(super) older: u32,
+    pub(super) newer: u32,
     /// From then on it is settled, unless a newer one comes.
     pub(super) settles_at: Option<Time>,
     /// It has taken its own row's buckets and waits in the next row's line.
@@ -102,9 +110,9 @@ pub(super) enum Paced {
 }
 
 impl WriteState {
-    /// Places in line compare by this: the more important class first, within one the earlier.
+    /// Places in line compare by this: the more urgent first, among equals the earlier.
     pub(super) fn place(&self) -> (u8, u64) {
-        (self.class.rank(), self.seq)
+        (self.rank, self.seq)
     }
 
     pub(super) fn deadline(&self) -> Time {
@@ -131,8 +139,8 @@ impl WriteState {
         self.named && self.class == Class::Final
     }
 
-    /// Whether it writes to the same message by the same method.
-    pub(super) fn same_target(&self, message: Option<MessageKey>, method: MethodKey) -> bool {
-        message.is_some() && self.message == message && self.method == method
+    /// Whether two edits of one message are generations of one text: they came by the same method and route.
+    pub(super) fn same_kind(&self, other: &Self) -> bool {
+        self.method == other.method && self.peer == other.peer
     }
 }

@@ -10,6 +10,48 @@
 //! What it keeps: within a bucket no grant sooner than the spacing after the last IDENTIFY, and one living grant at a time;
 //! first come first served; a start is counted when it is granted; never more than the day's budget nor, in any rolling
 //! 24 h, than the rolling limit. RESUME is not metered and never comes here.
+//!
+//! # Example
+//!
+//! Two shards of one bucket: the second waits 5 s behind the first one's IDENTIFY.
+//!
+//! ```
+//! use tidegate_core::identify_queue::{GrantId, IdentifyQueue, Input, Output};
+//! use tidegate_core::{Gate, Time};
+//!
+//! /// What is to be written, without notes and hints.
+//! fn granted(queue: &mut IdentifyQueue) -> Option<(i64, GrantId)> {
+//!     let mut found = None;
+//!     while let Some(output) = queue.poll_output() {
+//!         if let Output::Grant { shard, grant } = output {
+//!             found = Some((shard, grant));
+//!         }
+//!     }
+//!     found
+//! }
+//!
+//! let mut queue = IdentifyQueue::solo();
+//! queue.handle(Time::ZERO, Input::Request { shard: 0, http: false });
+//! let (shard, grant) = granted(&mut queue).expect("the bucket is free");
+//! queue.handle(Time::ZERO, Input::Request { shard: 1, http: false });
+//! assert_eq!(granted(&mut queue), None);
+//!
+//! // A grant is a loan. It is told when IDENTIFY was written, and given back on READY or when the connection ends.
+//! queue.handle(Time::from_millis(20), Input::Identified { shard, grant: Some(grant) });
+//! queue.handle(Time::from_millis(400), Input::Release { shard, grant: Some(grant), unused: false });
+//! assert_eq!(queue.remaining(), 999);
+//!
+//! let (at, _reason) = queue.poll_timeout().expect("shard 1 waits");
+//! assert_eq!(at, Time::from_millis(5_020));
+//! queue.handle(at, IdentifyQueue::tick());
+//! assert_eq!(granted(&mut queue), Some((1, GrantId(2))));
+//! ```
+//!
+//! # Over a restart
+//!
+//! Discord resets the token of a bot that spends its day's IDENTIFYs, so the count must outlive the process. After every
+//! [`Gate::handle`] take [`IdentifyQueue::take_changes`] and keep them (a [`StartStore`] does) before the outputs are carried
+//! out; the next process gives what was kept to [`IdentifyQueue::new`].
 
 mod grants;
 mod io;

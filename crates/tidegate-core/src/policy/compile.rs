@@ -44,6 +44,7 @@ pub(super) fn policy(name: &str, raw: &RawPolicy) -> Compiled<Policy> {
         final_guard: span_or(raw.final_guard.as_deref(), Span::from_secs(2))?,
         summary: raw.summary.as_deref().map(parse_span).transpose()?,
         deletes: raw.deletes.iter().map(|method| MethodKey::of(method)).collect(),
+        edits: raw.edits.iter().map(|method| MethodKey::of(method)).collect(),
         buckets: Vec::new(),
         rows: Vec::new(),
     };

@@ -1,4 +1,28 @@
 //! Policies: what a platform's budgets are and what each kind of write does when they are dry. Tables, not code.
+//!
+//! A table has *buckets* (limits) and *surfaces* (kinds of write). Each surface is a [`Row`] that names the buckets it takes
+//! from; for each [`Class`] a [`Cell`] says what happens when they are dry. The first row whose methods match is a call's.
+//!
+//! ```
+//! use tidegate_core::governor::Class;
+//! use tidegate_core::policy::{Call, Dry, Policy};
+//!
+//! let policy = Policy::load("telegram", &[])?;
+//! let edit = policy.row_of(&Call { method: "editMessageText", has_chat: true, rich: false });
+//! let row = policy.row(edit);
+//! assert_eq!(&*row.name, "edit");
+//! assert_eq!(row.cell(Class::Final).dry, Dry::Merge);
+//! assert_eq!(row.cell(Class::Preview).dry, Dry::Drop);
+//! // The whole table, as `docs/reference.md` has it:
+//! assert!(policy.markdown().starts_with("| "));
+//! # Ok::<(), tidegate_core::policy::PolicyError>(())
+//! ```
+//!
+//! The numbers stand in `policies/*.toml` of this crate, each beside its source. Spans are microseconds here, text with a
+//! unit in the tables.
+//!
+//! The structures of this module are read, not built: a table comes from [`Policy::load`]. They gain fields as tables gain
+//! cells, so they are `#[non_exhaustive]`. The enums are not: whoever acts on a cell must know every word that it can say.
 
 mod compile;
 mod matrix;
@@ -7,6 +31,7 @@ mod pattern;
 mod quantity;
 mod raw;
 mod tree;
+mod value;
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +44,7 @@ pub use self::nearest::nearest;
 pub use self::pattern::Pattern;
 pub use self::quantity::parse_span;
 pub use self::tree::PolicyError;
+pub use self::value::Value;
 use crate::class::Class;
 use crate::key::{MethodKey, PeerKind};
 use crate::time::Span;
@@ -33,6 +59,7 @@ pub struct BucketId(pub u8);
 
 /// A platform's table: buckets, and rows that take from them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Policy {
     /// The table's name.
     pub name: Box<str>,
@@ -60,6 +87,8 @@ pub struct Policy {
     pub summary: Option<Span>,
     /// Methods that delete the message they name.
     pub deletes: Vec<MethodKey>,
+    /// Methods of rows that do not merge which change the message they name: they keep their order with its edits.
+    pub edits: Vec<MethodKey>,
     /// The buckets.
     pub buckets: Vec<BucketDef>,
     /// The rows, in the order in which they are tried.
@@ -77,6 +106,7 @@ pub enum Platform {
 
 /// So many peers refused within so long cool the bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Escalate {
     /// How many different peers.
     pub peers: usize,
@@ -88,6 +118,7 @@ pub struct Escalate {
 
 /// One limit.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BucketDef {
     /// Its name.
     pub name: Box<str>,
@@ -183,6 +214,7 @@ impl Applies {
 /// One kind of write.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in the table")]
+#[non_exhaustive]
 pub struct Row {
     /// The surface's name.
     pub name: Box<str>,
@@ -255,6 +287,7 @@ pub enum With {
 
 /// What one class of one surface does.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Cell {
     /// When a bucket is dry.
     pub dry: Dry,
@@ -351,14 +384,37 @@ impl Policy {
     }
 
     /// A table that is compiled in, with some of its cells changed: each a path (`surface.edit.class.final.max_hold`) or
-    /// the name of a knob, and its value.
-    pub fn load(name: &str, changes: &[(String, toml::Value)]) -> Result<Self, PolicyError> {
-        tree::load(name, changes)
+    /// the name of a knob, and its value. Later changes win.
+    ///
+    /// ```
+    /// use tidegate_core::Span;
+    /// use tidegate_core::policy::{Policy, Shape};
+    ///
+    /// let changes = [("buckets.group_minute.window".to_owned(), "16/60s".into())];
+    /// let policy = Policy::load("telegram", &changes)?;
+    /// let group = policy.buckets.iter().find(|bucket| &*bucket.name == "group_minute").expect("a bucket of Telegram");
+    /// assert_eq!(group.shape, Shape::Window { units: 16, period: Span::from_secs(60), reserve: 2 });
+    ///
+    /// let misspelt = [("surface.edits.ordered".to_owned(), true.into())];
+    /// let error = Policy::load("telegram", &misspelt).expect_err("there is no such surface");
+    /// assert_eq!(error.path, "surface.edits.ordered");
+    /// # Ok::<(), tidegate_core::policy::PolicyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is no table of that name (the error lists those there are), no surface, class, bucket or key of that name (the
+    /// error names the nearest), or the value is out of its range: units of a rate 1 to 10,000, its period over 0 and at
+    /// most 24 h.
+    pub fn load(name: &str, changes: &[(String, Value)]) -> Result<Self, PolicyError> {
+        let changes: Vec<_> = changes.iter().map(|(path, value)| (path.clone(), value.to_toml())).collect();
+        tree::load(name, &changes)
     }
 
     /// What a knob's value is raised to because it is under the knob's least; `None` where it is taken as it is.
-    pub fn raised(name: &str, path: &str, value: &toml::Value) -> Option<toml::Value> {
-        tree::raised(name, path, value)
+    /// The least is shown as the table writes it.
+    pub fn raised(name: &str, path: &str, value: &Value) -> Option<String> {
+        tree::raised(name, path, &value.to_toml()).map(|least| alloc::format!("{least}"))
     }
 
     /// The first row that matches.
@@ -370,6 +426,11 @@ impl Policy {
     /// That row.
     pub fn row(&self, id: RowId) -> &Row {
         &self.rows[usize::from(id.0).min(self.rows.len() - 1)]
+    }
+
+    /// Whether a call of this row and method changes the message that it names.
+    pub fn edits_message(&self, row: RowId, method: MethodKey) -> bool {
+        self.row(row).merges() || self.edits.contains(&method)
     }
 
     /// That bucket.

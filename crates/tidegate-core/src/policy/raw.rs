@@ -26,6 +26,8 @@ pub(super) struct RawPolicy {
     #[serde(default)]
     pub(super) deletes: Vec<String>,
     #[serde(default)]
+    pub(super) edits: Vec<String>,
+    #[serde(default)]
     pub(super) buckets: BTreeMap<String, RawBucket>,
     #[serde(default)]
     pub(super) surface: Vec<RawSurface>,

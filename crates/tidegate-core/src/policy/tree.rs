@@ -22,6 +22,7 @@ pub(super) const BUILTIN: [(&str, &str); 4] = [
 
 /// Why there is no such policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PolicyError {
     /// The path of the cell, empty where it is the whole table.
     pub path: String,

@@ -15,8 +15,10 @@ pub enum Input<S> {
     Command {
         /// The caller's own number for it.
         id: u64,
-        /// Its opcode. Presence updates (3) are merged; all others are alike.
+        /// Its opcode. Presence updates (3) are merged; requests (8, 31, 43) are awaited to be answered.
         op: u8,
+        /// The guild whose voice state (op 4) it sets.
+        guild: Option<Guild>,
         /// The size of the whole frame in UTF-8 bytes.
         bytes: usize,
     },
@@ -41,7 +43,17 @@ pub enum Input<S> {
         bytes: usize,
     },
     /// A heartbeat, IDENTIFY or RESUME goes to the socket now.
-    Direct,
+    Direct {
+        /// Its opcode: 1, 2 or 6.
+        op: u8,
+    },
+    /// The living connection's oldest heartbeat that was not acknowledged yet is.
+    Ack,
+    /// All of a request's answer has come, or another command's effect was seen: it is not asked again.
+    Answered {
+        /// The command's number.
+        id: u64,
+    },
     /// Discord dropped a request with a `RATE_LIMITED` dispatch.
     RateLimited {
         /// The opcode it names. Only op 8 is defined
@@ -59,8 +71,10 @@ pub enum Input<S> {
     },
     /// A new socket is open.
     Opened,
-    /// READY or RESUMED came.
+    /// READY came: a new session, to which nothing is owed of what another was asked.
     Ready,
+    /// RESUMED came: what was lost with the last connection is asked again.
+    Resumed,
     /// Time has passed.
     Tick,
 }

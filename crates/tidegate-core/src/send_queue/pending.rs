@@ -15,8 +15,20 @@ struct Entry<S> {
     guild: Guild,
     snapshot: S,
     bytes: usize,
+    /// How often it was asked again.
+    again: u8,
     /// When the guild was last subscribed on this connection, where that was in the period.
     subscribed: Option<Time>,
+}
+
+/// A guild's snapshot that goes.
+#[derive(Debug)]
+pub(super) struct Taken<S> {
+    pub(super) guild: Guild,
+    pub(super) snapshot: S,
+    pub(super) bytes: usize,
+    /// How often it was asked again.
+    pub(super) again: u8,
 }
 
 /// What waits, and which guilds were subscribed in the period.
@@ -69,7 +81,7 @@ impl<S> Pending<S> {
             return Err((guild, RefuseReason::TooLarge));
         }
         if let Some(entry) = self.places.get(&guild).and_then(|place| self.entries.get_mut(place)) {
-            (entry.snapshot, entry.bytes) = (snapshot, bytes);
+            (entry.snapshot, entry.bytes, entry.again) = (snapshot, bytes, 0);
         } else {
             if self.entries.len() >= settings.guilds_bound {
                 return Err((guild, RefuseReason::QueueFull));
@@ -78,10 +90,21 @@ impl<S> Pending<S> {
             self.next_place += 1;
             self.places.insert(guild.clone(), place);
             self.by_stamp.insert((subscribed, place));
-            self.entries.insert(place, Entry { guild, snapshot, bytes, subscribed });
+            self.entries.insert(place, Entry { guild, snapshot, bytes, again: 0, subscribed });
         }
         self.changed = now;
         Ok(())
+    }
+
+    /// A snapshot that went comes back, unless a newer one waits or there is no room.
+    pub(super) fn put_back(&mut self, now: Time, taken: Taken<S>, settings: &Settings) {
+        let Taken { guild, snapshot, bytes, again } = taken;
+        if self.places.contains_key(&guild) || self.put(now, guild, snapshot, bytes, settings).is_err() {
+            return;
+        }
+        if let Some(mut entry) = self.entries.last_entry() {
+            entry.get_mut().again = again + 1;
+        }
     }
 
     /// From when on the map holds a guild that was not subscribed in the period; `None` where nothing waits.
@@ -90,7 +113,7 @@ impl<S> Pending<S> {
     }
 
     /// Takes the guilds that waited longest, as many as one frame holds.
-    pub(super) fn take_frame(&mut self, now: Time, settings: &Settings) -> Vec<(Guild, S)> {
+    pub(super) fn take_frame(&mut self, now: Time, settings: &Settings) -> Vec<Taken<S>> {
         let mut frame = Vec::new();
         let mut bytes = EMPTY_FRAME.len();
         while let Some((&place, entry)) = self.entries.first_key_value() {
@@ -102,9 +125,10 @@ impl<S> Pending<S> {
             self.places.remove(&entry.guild);
             self.by_stamp.remove(&(entry.subscribed, place));
             self.stamps.insert(entry.guild.clone(), now);
-            frame.push((entry.guild, entry.snapshot));
+            let Entry { guild, snapshot, bytes, again, .. } = entry;
+            frame.push(Taken { guild, snapshot, bytes, again });
         }
-        self.frames.push_back((now, frame.iter().map(|(guild, _)| guild.clone()).collect()));
+        self.frames.push_back((now, frame.iter().map(|taken| taken.guild.clone()).collect()));
         frame
     }
 

@@ -4,7 +4,7 @@ use super::connection::{Connection, OP_HEARTBEAT, Stage};
 use super::hold::Hold;
 use super::io::{End, Note, Output, StopReason, Why};
 use super::line::Line;
-use super::settings::GRACE_MAX;
+use super::settings::{GRACE_MAX, Settings};
 use super::{Run, Shard};
 use crate::backoff::Share;
 use crate::discord::{AfterClose, Fatal, after_close};
@@ -56,7 +56,7 @@ impl Shard {
         let Verdict { keeps_session, wait } = self.verdict(&connection, end);
         let keeps_session = keeps_session && !self.too_many_resumes(&connection, end);
         self.newer = false;
-        self.take_wait(now, wait);
+        self.take_wait(now, wait, connection.live().map(|live| now.since(live.since)));
         if let Wait::Stop(reason) = wait {
             self.halt(StopReason::Fatal(reason));
         } else if self.fresh && self.session.is_some() {
@@ -122,7 +122,8 @@ impl Shard {
         failed && self.failed_resumes >= self.settings.resume_attempts
     }
 
-    fn take_wait(&mut self, now: Time, wait: Wait) {
+    /// `up`: how long the session was, since READY or RESUMED; `None` where it was not.
+    fn take_wait(&mut self, now: Time, wait: Wait, up: Option<Span>) {
         match wait {
             Wait::None => self.retry = Hold::NONE,
             Wait::Dial => {
@@ -131,7 +132,7 @@ impl Shard {
                 let wait = self.share().of(step.min(self.settings.resume_backoff_max));
                 self.retry = Hold::new(now + wait, Why::Backoff);
             }
-            Wait::Backoff | Wait::Stop(_) => self.step(now, now, Why::Backoff),
+            Wait::Backoff | Wait::Stop(_) => self.step(now, now, Why::Backoff, up),
             Wait::Invalid => {
                 let until = now + self.invalid_session_wait();
                 let full = self.identify.until.max(until);
@@ -140,20 +141,32 @@ impl Shard {
             }
             Wait::InvalidBackoff => {
                 let until = now + self.invalid_session_wait();
-                self.step(now, until, Why::InvalidSession);
+                self.step(now, until, Why::InvalidSession, up);
             }
             Wait::RateLimited => self.rate_limited(now),
         }
     }
 
     /// Takes a step of the backoff: whole for the next IDENTIFY, shorter for a RESUME, neither before `floor`.
-    fn step(&mut self, now: Time, floor: Time, why: Why) {
+    fn step(&mut self, now: Time, floor: Time, why: Why, up: Option<Span>) {
         let step = self.backoff.take();
         let share = self.share();
-        let resume = now + share.of(step.min(self.settings.resume_backoff_max));
+        let resume = now + self.resume_wait(step, share, up);
         self.retry = Hold::new(resume.max(floor), why);
         let identify = (now + share.of(step)).max(floor).max(self.identify.until);
         self.identify = Hold::new(identify, why);
+    }
+
+    /// Steps are jittered, the cycle is not: a session that ends within each minute is resumed once a minute, and no sooner.
+    /// After a RESUME that failed no session was up, and the whole step is waited.
+    fn resume_wait(&self, step: Span, share: Share, up: Option<Span>) -> Span {
+        let Settings { backoff_min, resume_backoff_max, resume_cycle, .. } = self.settings;
+        let step = step.min(resume_backoff_max);
+        let Some(up) = up else { return share.of(step) };
+        let left = (resume_cycle - up).max(share.of(backoff_min));
+        // Steps that are longer than the cycle have grown for long enough.
+        let step = if step < resume_cycle { share.of(step) } else { step };
+        step.min(left)
     }
 
     fn rate_limited(&mut self, now: Time) {

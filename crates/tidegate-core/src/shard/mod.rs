@@ -12,6 +12,50 @@
 //! the state and never scheduled; a connection's timers die with it, and what it says later changes nothing; the backoff
 //! starts over only after a stable minute, so that no loop of failures spends more than some 130 session starts a day;
 //! a grant that nobody wants is given back at once.
+//!
+//! # Example
+//!
+//! From start to READY, and a RESUME after the connection is lost:
+//!
+//! ```
+//! use tidegate_core::shard::{Event, Generation, Grant, Input, Output, Settings, Shard, Status};
+//! use tidegate_core::{Gate, Span, Time};
+//!
+//! fn outputs(shard: &mut Shard) -> Vec<Output> {
+//!     std::iter::from_fn(|| shard.poll_output()).collect()
+//! }
+//!
+//! let mut shard = Shard::new(Settings::default(), None);
+//! shard.handle(Time::ZERO, Input::Start);
+//! assert_eq!(outputs(&mut shard), [Output::RequestGrant]);
+//!
+//! // The identify queue granted it. A program dials, and tells what the connection with that number says.
+//! shard.handle(Time::ZERO, Input::Granted { grant: Grant(1) });
+//! let generation = Generation(1);
+//! let url = "wss://gateway.discord.gg".into();
+//! assert_eq!(outputs(&mut shard), [Output::Connect { generation, url }]);
+//! let mut tell = |at_ms, event| {
+//!     shard.handle(Time::from_millis(at_ms), Input::Socket { generation, event });
+//!     outputs(&mut shard)
+//! };
+//! tell(90, Event::Opened);
+//! let told = tell(120, Event::Hello { interval: Span::from_millis(41_250) });
+//! assert_eq!(told, [Output::Identify { generation }]);
+//! let session = "d1a5".into();
+//! tell(300, Event::Ready { session, resume_url: "wss://r.discord.gg".into(), seq: 1 });
+//! tell(5_000, Event::Dispatch { seq: 2 });
+//!
+//! // The connection breaks. What comes next is a wait and then a RESUME, which costs no session start.
+//! let told = tell(9_000, Event::Closed { code: Some(1006) });
+//! assert!(matches!(told.last(), Some(Output::Waiting { .. })), "{told:?}");
+//! assert!(matches!(shard.status(), Status::Waiting { .. }));
+//! let (at, _reason) = shard.poll_timeout().expect("it waits");
+//! shard.handle(at, Shard::tick());
+//! assert!(matches!(&outputs(&mut shard)[..], [Output::Connect { url, .. }] if &**url == "wss://r.discord.gg"));
+//! ```
+//!
+//! Payloads never come here: the program reads `op`, `s`, `t` and a few fields of HELLO and READY, and keeps the rest.
+//! All waits are microseconds on the caller's clock; the numbers and their sources are in [`Settings`].
 
 mod check;
 mod command;

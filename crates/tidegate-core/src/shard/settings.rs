@@ -13,7 +13,13 @@ pub enum OnBudgetGone {
     Stop,
 }
 
-/// How a shard behaves. Every number is a key under `discord.gateway.reconnect`.
+/// How a shard behaves. Every number is a key under `discord.gateway.reconnect` of the program's config.
+///
+/// Discord's own are HELLO's interval, op 9 and the close codes
+/// (<https://discord.com/developers/docs/events/gateway#connection-lifecycle>,
+/// <https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes>); the waits are
+/// chosen so that a day of nothing but failures stays far under the 1,000 session starts that reset a token. Of a pair of
+/// spans the first is the least, the second the most.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The shard's id, and of how many.
@@ -30,6 +36,9 @@ pub struct Settings {
     pub backoff_max: Span,
     /// The longest wait for a RESUME. Discord keeps a session for minutes.
     pub resume_backoff_max: Span,
+    /// A session that was up waits for its RESUME no longer than is left of this since its READY or RESUMED, or the first
+    /// step where that is longer: RESUMEs cost no session start, and one in a minute is few enough.
+    pub resume_cycle: Span,
     /// The least and the most of a step that is waited, in millionths.
     pub jitter_ppm: (u32, u32),
     /// So long must a connection have been READY or RESUMED, with an ACK in it, before the backoff starts over.
@@ -81,6 +90,7 @@ impl Default for Settings {
             backoff_min: Span::from_secs(5),
             backoff_max: Span::from_secs(900),
             resume_backoff_max: Span::from_secs(60),
+            resume_cycle: Span::from_secs(60),
             jitter_ppm: (500_000, 1_000_000),
             stable_after: Span::from_secs(60),
             connect_watchdog: Span::from_secs(60),

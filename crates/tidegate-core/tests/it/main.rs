@@ -3,7 +3,9 @@
 
 mod bot;
 mod cases;
+mod edits;
 mod golden;
+mod hold_until;
 mod identify_queue;
 mod last_moment;
 mod properties;

@@ -142,7 +142,7 @@ fn beside_one_without_an_answer_as_if_it_came_now() {
 /// A day's worth of periods would not fit into a stamp.
 #[test]
 fn of_the_heaviest_there_is() {
-    let change = ("buckets.group_minute.window".to_owned(), toml::Value::String("1/24h".to_owned()));
+    let change = ("buckets.group_minute.window".to_owned(), "1/24h".into());
     let policy = Arc::new(Policy::load("telegram", &[change]).unwrap());
     let mut gate = Governor::new(Arc::clone(&policy), true);
     gate.handle(Time::ZERO, write(&policy, 1, Post(0, GROUP, 10_000), 0));

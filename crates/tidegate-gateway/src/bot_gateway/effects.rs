@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tidegate_core::bot::{self, ShardKey};
 use tidegate_core::identify_queue::{self, Note};
-use tidegate_core::send_queue::{self, Frame, Refused};
+use tidegate_core::send_queue::{self, Frame};
 use tidegate_core::shard::{self, Generation, Why};
 
 use super::events::Gathered;
@@ -79,21 +79,20 @@ impl Turn<'_> {
         let Some(seat) = self.state.seats.get_mut(&key) else { return };
         let (op, frame) = match output {
             send_queue::Output::Send(Frame::Command { id }) => {
-                let Some(command) = seat.commands.take(id) else { return };
-                command
+                let Some((op, frame, again)) = seat.commands.goes(id) else { return };
+                if again {
+                    tracing::info!(bot = %self.fleet.token, shard = %key, op, "asked again: its connection died first");
+                }
+                (op, frame)
             }
             send_queue::Output::Send(Frame::Subscriptions(guilds)) => (frames::SUBSCRIBE, frames::subscribe(&guilds)),
-            send_queue::Output::Refused { what, reason } => {
+            send_queue::Output::Refused { what: _, reason } => {
                 counts.add(Count::Refused, 1);
-                if let Refused::Command { id } = what {
-                    seat.commands.forget(id);
-                }
                 tracing::debug!(bot = %self.fleet.token, shard = %key, reason = %refused(reason), "a command is refused");
                 return;
             }
-            send_queue::Output::Dropped { id, reason } => {
+            send_queue::Output::Dropped { id: _, reason } => {
                 counts.add(Count::Dropped, 1);
-                seat.commands.forget(id);
                 tracing::debug!(bot = %self.fleet.token, shard = %key, reason = %dropped(reason), "a command is dropped");
                 return;
             }

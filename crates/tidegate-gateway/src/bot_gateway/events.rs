@@ -9,6 +9,7 @@ use tidegate_core::shard;
 
 use super::Fleet;
 use crate::context::Open;
+use crate::effect::Answer;
 use crate::upstream::{Dispatch, Event, Events, Read};
 use tidegate_net::Foreign;
 
@@ -19,6 +20,13 @@ pub(super) enum News {
     Dispatch {
         seq: u64,
         payload: Bytes,
+    },
+    /// One that may answer a command.
+    Answer {
+        seq: u64,
+        payload: Bytes,
+        data: Range<usize>,
+        answer: Answer,
     },
     /// One that means something here.
     Read {
@@ -52,6 +60,7 @@ impl Gathered {
         let Dispatch { seq, payload, data, read, .. } = dispatch;
         self.news.push(match read {
             Read::Nothing => News::Dispatch { seq, payload },
+            Read::Answer(answer) => News::Answer { seq, payload, data, answer },
             read => News::Read { seq, payload, data, read },
         });
     }

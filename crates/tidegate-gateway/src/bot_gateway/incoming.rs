@@ -10,6 +10,7 @@ use tidegate_core::{Span, send_queue};
 
 use super::events::News;
 use super::{Count, Fleet, Turn};
+use crate::effect::{Answer, Told};
 use crate::session::Input;
 use crate::upstream::Read;
 use crate::wire::ready;
@@ -19,9 +20,17 @@ impl Turn<'_> {
     pub(super) fn news(&mut self, key: ShardKey, serial: u64, news: &mut Vec<News>) {
         let mut plain = Vec::with_capacity(news.len());
         for one in news.drain(..) {
-            if let News::Dispatch { seq, payload } = one {
-                plain.push((seq, payload));
-                continue;
+            match one {
+                News::Dispatch { seq, payload } => {
+                    plain.push((seq, payload));
+                    continue;
+                }
+                News::Answer { seq, payload, data, answer } => {
+                    self.answered(key, serial, answer, &payload[data]);
+                    plain.push((seq, payload));
+                    continue;
+                }
+                _ => {}
             }
             let Some(generation) = self.dispatched(key, serial, &mut plain) else { return };
             match one {
@@ -39,7 +48,7 @@ impl Turn<'_> {
                         seat.upstream = seat.upstream.take().filter(|upstream| upstream.serial != serial);
                     }
                 }
-                News::Dispatch { .. } => {}
+                News::Dispatch { .. } | News::Answer { .. } => {}
             }
         }
         self.dispatched(key, serial, &mut plain);
@@ -48,6 +57,19 @@ impl Turn<'_> {
     fn happened(&mut self, key: ShardKey, generation: Generation, event: shard::Event) {
         self.tell(bot::Input::Shard { key, input: shard::Input::Socket { generation, event } });
         self.run();
+    }
+
+    /// A dispatch that may answer a command: it is looked into only where one awaits it.
+    fn answered(&mut self, key: ShardKey, serial: u64, answer: Answer, data: &[u8]) {
+        let Some(seat) = self.state.seats.get_mut(&key).filter(|seat| seat.commands.awaits(answer)) else { return };
+        if seat.upstream.as_ref().is_none_or(|upstream| upstream.serial != serial) {
+            return;
+        }
+        let told = Told::read(answer, data, seat.user.as_deref());
+        if let Some(id) = told.and_then(|told| seat.commands.told(&told)) {
+            self.tell(bot::Input::SendQueue { key, input: send_queue::Input::Answered { id } });
+            self.run();
+        }
     }
 
     /// Hands on what has come; the connection's generation, if it is the living one.
@@ -74,7 +96,8 @@ impl Turn<'_> {
     ) {
         match read {
             Read::Ready(ready) => {
-                let Some(seat) = self.state.seats.get(&key) else { return };
+                let Some(seat) = self.state.seats.get_mut(&key) else { return };
+                seat.user = ready.user_id.map(Into::into);
                 let payload = ready::with_resume_url(&payload, &data, &seat.address).unwrap_or(payload);
                 seat.ring.begin(seq, payload);
                 let (session, resume_url) = (ready.session_id.into(), ready.resume_gateway_url.into());
@@ -96,7 +119,7 @@ impl Turn<'_> {
                     self.run();
                 }
             }
-            Read::Nothing => plain.push((seq, payload)),
+            Read::Answer(_) | Read::Nothing => plain.push((seq, payload)),
         }
     }
 }

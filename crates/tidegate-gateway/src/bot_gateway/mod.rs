@@ -4,6 +4,7 @@
 //! the gates are told, and all that they put out is carried out before the lock is given back, so that nothing is ever done
 //! in another order than it was decided. Nothing in a turn waits.
 
+mod commands;
 mod counts;
 mod discovery;
 mod effects;

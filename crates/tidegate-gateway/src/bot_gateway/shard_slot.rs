@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tidegate_core::Time;
-use tidegate_core::send_queue::{Guild, LANES_MAX};
 use tidegate_core::shard::{self, Generation};
 use tokio::runtime::Handle as Runtime;
 
+use super::commands::Commands;
 use crate::mailbox::{Link, Tell};
 use crate::ring::{Position, Ring};
 use crate::session::{Session, Word};
@@ -28,6 +28,8 @@ pub(crate) struct Seat {
     /// The session's id that it is found by.
     pub(super) named: Option<Box<str>>,
     pub(super) commands: Commands,
+    /// The bot's own id, as READY said.
+    pub(super) user: Option<Box<str>>,
     /// When its session is to be told the time.
     pub(super) due: Option<Time>,
     /// Whether the gates know of it.
@@ -45,25 +47,6 @@ pub(super) struct Upstream {
     pub(super) handle: Option<upstream::Handle>,
 }
 
-/// The frames of commands, while the send queue knows them by their numbers.
-#[derive(Debug, Default)]
-pub(super) struct Commands {
-    waiting: HashMap<u64, Waiting>,
-    /// Requests for all members that went: Discord may drop one, and then it goes again.
-    asked: HashMap<Guild, (u64, Bytes)>,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    op: u8,
-    frame: Bytes,
-    /// It asks for all members of this guild.
-    guild: Option<Guild>,
-}
-
-/// The opcode of a request for members.
-const MEMBERS: u8 = 8;
-
 impl Seat {
     pub(super) fn new(session: Session, ring: Arc<Ring>, address: &Arc<str>) -> Self {
         Self {
@@ -75,6 +58,7 @@ impl Seat {
             upstream: None,
             named: None,
             commands: Commands::default(),
+            user: None,
             due: None,
             opened: false,
             pending: VecDeque::new(),
@@ -120,33 +104,5 @@ impl Seat {
         if let Some(handle) = self.upstream.as_mut().and_then(|upstream| upstream.handle.take()) {
             handle.close(code);
         }
-    }
-}
-
-impl Commands {
-    /// A command waits. `guild`: it asks for all members of that.
-    pub(super) fn put(&mut self, id: u64, op: u8, frame: Bytes, guild: Option<Guild>) {
-        self.waiting.insert(id, Waiting { op, frame, guild });
-    }
-
-    /// It goes: its opcode and frame.
-    pub(super) fn take(&mut self, id: u64) -> Option<(u8, Bytes)> {
-        let Some(Waiting { op, frame, guild }) = self.waiting.remove(&id) else {
-            let again = self.asked.values().find(|(asked, _)| *asked == id);
-            return again.map(|(_, frame)| (MEMBERS, frame.clone()));
-        };
-        if let Some(guild) = guild {
-            // One that is forgotten cannot go again: the bot that asked sees RATE_LIMITED too.
-            if self.asked.len() >= LANES_MAX && !self.asked.contains_key(&guild) {
-                self.asked.clear();
-            }
-            self.asked.insert(guild, (id, frame.clone()));
-        }
-        Some((op, frame))
-    }
-
-    /// It never goes.
-    pub(super) fn forget(&mut self, id: u64) {
-        self.waiting.remove(&id);
     }
 }

@@ -32,6 +32,7 @@ impl Turn<'_> {
     pub(super) fn run(&mut self) {
         while let Some(input) = self.state.work.pop_front() {
             let Some(gate) = &mut self.state.gate else { continue };
+            let key = shard_of(&input);
             if let Some(recorder) = &mut self.state.recorder {
                 recorder.input(self.now, &input);
             }
@@ -45,6 +46,18 @@ impl Turn<'_> {
                 }
                 self.carry_out(output);
             }
+            if let Some(key) = key {
+                self.forget_commands(key);
+            }
+        }
+    }
+
+    /// Drops the frames of commands that never go any more.
+    fn forget_commands(&mut self, key: ShardKey) {
+        let Some(seat) = self.state.seats.get_mut(&key).filter(|seat| seat.commands.len() > 0) else { return };
+        let queue = self.state.gate.as_ref().and_then(|gate| gate.send_queue(key));
+        if queue.map_or(0, send_queue::SendQueue::known) != seat.commands.len() {
+            seat.commands.retain(|id| queue.is_some_and(|queue| queue.knows(id)));
         }
     }
 
@@ -116,19 +129,14 @@ impl Turn<'_> {
             self.fleet.counts.add(Count::Dropped, 1);
             return;
         }
-        let Command { op, kind, frame } = command;
+        let Command { op, kind, effect, frame } = command;
         let bytes = frame.len();
         self.state.last_command += 1;
         let id = self.state.last_command;
         let input = match kind {
-            Kind::Plain => {
-                seat.commands.put(id, op, frame, None);
-                send_queue::Input::Command { id, op, bytes }
-            }
-            Kind::Members { guild, all } => {
-                seat.commands.put(id, op, frame, all.then(|| guild.clone()));
-                send_queue::Input::MembersRequest { id, guild, all, bytes }
-            }
+            Kind::Plain => send_queue::Input::Command { id, op, guild: None, bytes },
+            Kind::Voice { guild } => send_queue::Input::Command { id, op, guild: Some(guild), bytes },
+            Kind::Members { guild, all } => send_queue::Input::MembersRequest { id, guild, all, bytes },
             Kind::Subscribe(guilds) => {
                 for (guild, snapshot) in guilds {
                     let bytes = frames::entry(&guild, &snapshot);
@@ -138,6 +146,7 @@ impl Turn<'_> {
                 return;
             }
         };
+        seat.commands.put(id, op, &frame, effect);
         self.tell(bot::Input::SendQueue { key, input });
     }
 
@@ -236,5 +245,17 @@ impl Turn<'_> {
         seat.named.map(|id| self.state.by_session.remove(&id));
         seat.due.map(|due| self.state.dues.remove(&(due, key)));
         self.tell(bot::Input::Forget { key });
+    }
+}
+
+/// The one shard that is told something.
+fn shard_of(input: &bot::Input<Bytes>) -> Option<ShardKey> {
+    match input {
+        bot::Input::Shard { key, .. } | bot::Input::SendQueue { key, .. } => Some(*key),
+        bot::Input::Open { .. }
+        | bot::Input::Forget { .. }
+        | bot::Input::IdentifyQueue(_)
+        | bot::Input::Unauthorized
+        | bot::Input::Tick => None,
     }
 }

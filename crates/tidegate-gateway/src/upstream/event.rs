@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::address::Refused;
+use crate::effect::Answer;
 use crate::wire::Malformed;
 use crate::wire::codec::Broken;
 use crate::wire::ready::{RateLimited, Ready};
@@ -87,6 +88,8 @@ pub(crate) enum Read {
     Resumed,
     /// A request was dropped.
     RateLimited(RateLimited),
+    /// It may answer a command. Whether one awaits it is not known here.
+    Answer(Answer),
     /// Nothing.
     #[default]
     Nothing,

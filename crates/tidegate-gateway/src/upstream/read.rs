@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::event::{Dispatch, Event, Events, Failure, Read};
+use crate::effect::Answer;
 use crate::wire::Malformed;
 use crate::wire::codec::Inflate;
 use crate::wire::ready;
@@ -43,7 +44,7 @@ fn dispatch<'a>(payload: &[u8], envelope: &'a Envelope<'_>) -> Result<Dispatch<'
         "RESUMED" => Read::Resumed,
         // One that cannot be read drops nothing that can be asked for again.
         "RATE_LIMITED" => ready::rate_limited(&payload[data.clone()]).map_or(Read::Nothing, Read::RateLimited),
-        _ => Read::Nothing,
+        name => Answer::of(name).map_or(Read::Nothing, Read::Answer),
     };
     // A copy, exactly as long: it is kept for a RESUME, and a piece of the socket's buffer would keep all of that.
     Ok(Dispatch { seq, name, payload: Bytes::copy_from_slice(payload), data, read })

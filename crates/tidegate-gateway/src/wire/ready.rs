@@ -1,5 +1,6 @@
 //! The few payloads whose data is read: what a session begins, beats and ends with.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -13,11 +14,13 @@ use super::object::{Members, string};
 pub(crate) struct Ready {
     pub(crate) session_id: String,
     pub(crate) resume_gateway_url: String,
+    /// The bot's own id, where it is told.
+    pub(crate) user_id: Option<String>,
 }
 
 /// Reads READY's data. `payload` is the whole dispatch, `d` where its data stands.
 pub(crate) fn ready(payload: &[u8], d: &Range<usize>) -> Result<Ready, Malformed> {
-    let (mut session_id, mut url) = (None, None);
+    let (mut session_id, mut url, mut user_id) = (None, None, None);
     for member in Members::new(payload, d.start)? {
         let member = member?;
         let read = |field| match &payload[member.value.clone()] {
@@ -27,13 +30,20 @@ pub(crate) fn ready(payload: &[u8], d: &Range<usize>) -> Result<Ready, Malformed
         match &*member.name {
             "session_id" => session_id = read("session_id")?,
             "resume_gateway_url" => url = read("resume_gateway_url")?,
+            "user" => user_id = id(&payload[member.value.clone()]),
             _ => {}
         }
     }
     Ok(Ready {
         session_id: session_id.ok_or(Malformed::Field("session_id"))?,
         resume_gateway_url: url.ok_or(Malformed::Field("resume_gateway_url"))?,
+        user_id,
     })
+}
+
+fn id(user: &[u8]) -> Option<String> {
+    let id = Members::new(user, 0).ok()?.filter_map(Result::ok).find(|member| member.name == "id")?;
+    string(&user[id.value]).ok().map(Cow::into_owned)
 }
 
 /// The same dispatch with another `resume_gateway_url` in its data. No other byte is changed.

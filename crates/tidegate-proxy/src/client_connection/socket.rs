@@ -63,7 +63,8 @@ struct Leaving {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, shared: Arc<context::Context>) -> Self {
+    /// What is heard of it until it ends is bounded, and shorter once the program goes down.
+    pub fn new(stream: TcpStream, shared: Arc<context::Context>) -> Self {
         Self { stream, shared, written: None, heard: Heard::Nothing, instead: None, leaving: None }
     }
 

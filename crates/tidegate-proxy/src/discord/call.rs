@@ -4,21 +4,21 @@ use std::borrow::Cow;
 use std::fmt;
 
 use hyper::StatusCode;
-use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use hyper::http::request::Parts;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use tidegate_core::discord::Route;
 use tidegate_core::governor::{Ticket, Write};
 use tidegate_core::policy::{Call as Called, Policy};
-use tidegate_core::{Peer, field};
+use tidegate_core::{Peer, Span, UNKNOWN_FIELDS, field};
 
 use super::{answer, hold};
 use crate::budget::Reserved;
 use crate::headers::Asked;
-use crate::pipeline::asking::Asking;
+use crate::pipeline::asking::{Asking, Library};
 use crate::pipeline::intake::{Intake, Wrong, in_time};
 use crate::reply::Reply;
+use crate::request_body::RequestBody;
 use crate::settings::Settings;
 use crate::upstream::Payload;
 use tidegate_net::keyed;
@@ -40,7 +40,7 @@ impl Facts {
         mut route: Route,
         head: &Parts,
         asked: &Asked,
-        body: Incoming,
+        body: RequestBody,
         reserved: &mut Reserved,
     ) -> Result<(Self, Payload), Box<Reply>> {
         let mut intake = Intake::new(body, reserved);
@@ -59,16 +59,17 @@ impl Facts {
         let peer = route.peer.clone().or(named);
         let row = policy.row_of(&Called { method: &route.template, has_chat: peer.is_some(), rich: false });
         let agent = head.headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
-        let auto_hold = config.discord.auto_hold.unwrap_or_else(|| hold::auto(agent));
+        let timeout = || Library::GivesUp(hold::timeout(agent));
+        let library = config.discord.auto_hold.map_or_else(timeout, Library::Holds);
         if fields.is_none() && !policy.row(row).merges() {
             fields = Some(Box::default());
         }
         let bad = |reason| answer::wrong(Wrong::Request(StatusCode::BAD_REQUEST, reason));
-        let asking = Asking::new(row, auto_hold, asked).map_err(bad)?;
+        let asking = Asking::new(row, library, asked).map_err(bad)?;
         Ok((Self { route, asking, peer, fields }, payload))
     }
 
-    pub(super) fn write(&self, ticket: Ticket) -> Write {
+    pub(super) fn write(&self, ticket: Ticket, slow: Span) -> Write {
         Write {
             ticket,
             row: self.asking.row,
@@ -79,10 +80,10 @@ impl Facts {
             message: self.route.message,
             class: self.asking.class,
             weight: 1,
-            // What cannot be told covers nothing and is covered by nothing.
-            fields: self.fields.clone().unwrap_or_else(|| Box::new([keyed(ticket.0)])),
+            // What cannot be told may be anything; it covers nothing and is covered by nothing.
+            fields: self.fields.clone().unwrap_or_else(|| Box::new([UNKNOWN_FIELDS, keyed(ticket.0)])),
             max_hold: self.asking.max_hold,
-            auto_hold: Some(self.asking.auto_hold),
+            auto_hold: Some(self.asking.library.hold(slow)),
         }
     }
 }

@@ -168,9 +168,7 @@ impl Slot {
             return self.ended(now, answer::refused(wait));
         }
         if reply.status.is_server_error() {
-            // A 502 makes several libraries send it again without end.
-            let own = answer::unavailable("Discord cannot be reached", false);
-            return self.ended(now, if reply.status == StatusCode::SERVICE_UNAVAILABLE { reply } else { own });
+            return self.ended(now, reply);
         }
         self.last = Some((now, reply.clone()));
         reply

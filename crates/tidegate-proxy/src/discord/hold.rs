@@ -2,11 +2,11 @@
 
 use tidegate_core::Span;
 
-use crate::pipeline::hold::{UNKNOWN, share};
+use crate::pipeline::hold::UNKNOWN;
 
 /// By `User-Agent`: twilight 10 s; JDA 10 s between bytes; discord.js 15 s to the headers; eris 15 s without a byte;
 /// `node` (oceanic.js) 15 s; hikari 30 s; discord.py, disnake and nextcord 300 s; serenity has no limit.
-pub(crate) fn auto(user_agent: Option<&str>) -> Span {
+pub(crate) fn timeout(user_agent: Option<&str>) -> Span {
     const NAMED: [(&str, u64); 9] = [
         ("twilight.rs/", 10),
         ("github.com/discord-jda/JDA", 10),
@@ -16,13 +16,13 @@ pub(crate) fn auto(user_agent: Option<&str>) -> Span {
         ("github.com/Rapptz/discord.py", 300),
         ("github.com/DisnakeDev/disnake", 300),
         ("github.com/nextcord/nextcord", 300),
-        // As long as any call may be held.
+        // Four fifths of it are as long as any call may be held.
         ("github.com/serenity-rs/serenity", 750),
     ];
     let agent = user_agent.map_or("", str::trim);
     if agent == "node" {
-        return share(15);
+        return Span::from_secs(15);
     }
     let address = agent.strip_prefix("DiscordBot (https://").unwrap_or_default();
-    NAMED.iter().find(|(known, _)| address.starts_with(known)).map_or(UNKNOWN, |(_, secs)| share(*secs))
+    NAMED.iter().find(|(known, _)| address.starts_with(known)).map_or(UNKNOWN, |(_, secs)| Span::from_secs(*secs))
 }

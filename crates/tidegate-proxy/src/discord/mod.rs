@@ -17,10 +17,10 @@ mod response;
 #[cfg(test)]
 mod tests;
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri};
@@ -40,6 +40,7 @@ use crate::gateway_side::{GatewayBot, GatewaySide};
 use crate::pipeline::edge::Edge as Common;
 use crate::pipeline::intake::{Wrong, vet};
 use crate::reply::Reply;
+use crate::request_body::RequestBody;
 use crate::settings::Settings;
 use crate::target::plain;
 use tidegate_net::{Token, keyed};
@@ -134,16 +135,22 @@ pub(crate) async fn serve(
     edge: &Arc<Edge>,
     gateway: &dyn GatewaySide,
     connection: Arc<Connection>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
 ) -> Response<Body> {
-    let answered = answer((edge, gateway), connection, request).await;
-    answered.unwrap_or_else(|reply| reply.into_response())
+    let shared = Arc::clone(&connection.shared);
+    let answered = shared.drain.unless_over(pin!(answer((edge, gateway), connection, request))).await;
+    answered.map_or_else(busy, |answered| answered.unwrap_or_else(|reply| reply.into_response()))
+}
+
+/// Come back soon. Nothing was sent.
+pub(crate) fn busy() -> Response<Body> {
+    answer::busy().into_response()
 }
 
 async fn answer(
     (edge, gateway_side): (&Arc<Edge>, &dyn GatewaySide),
     connection: Arc<Connection>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
 ) -> Result<Response<Body>, Box<Reply>> {
     let shared = Arc::clone(&connection.shared);
     let (mut head, body) = request.into_parts();

@@ -41,8 +41,8 @@ impl Platform for Facts {
         self.peer.as_ref()
     }
 
-    fn write(&self, ticket: governor::Ticket) -> Write {
-        Self::write(self, ticket)
+    fn write(&self, ticket: governor::Ticket, slow: Span) -> Write {
+        Self::write(self, ticket, slow)
     }
 
     /// An edit's answer is the message, for those that will not be sent.

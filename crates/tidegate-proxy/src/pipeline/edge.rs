@@ -8,6 +8,7 @@ use tidegate_core::policy::{Platform, Policy, Row, RowId};
 use tidegate_tokio::Clock;
 use tokio::sync::watch;
 
+use super::hold::AnswerTimes;
 use crate::bots::{Bots, Unproven};
 use crate::settings::Bounds;
 use crate::upstream::Base;
@@ -18,6 +19,7 @@ pub(crate) struct Edge {
     pub(crate) base: Base,
     pub(crate) bots: Bots,
     pub(crate) unproven: Arc<Unproven>,
+    pub(crate) times: AnswerTimes,
     surfaces: RwLock<Arc<Surfaces>>,
     /// Rung when held calls had better look whether they may still go.
     bell: watch::Sender<()>,
@@ -58,6 +60,7 @@ impl Edge {
             base: Base::new(policy.platform, api)?,
             bots: Bots::new(Arc::clone(policy), clock, bounds),
             unproven: Unproven::new(bounds.unproven_failures),
+            times: AnswerTimes::default(),
             surfaces: RwLock::new(Arc::new(Surfaces::new(Arc::clone(policy)))),
             bell: watch::Sender::new(()),
         })

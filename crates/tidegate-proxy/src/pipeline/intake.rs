@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body as _;
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
 use crate::budget::Reserved;
 use crate::headers::{self, Asked};
+use crate::request_body::RequestBody;
 use crate::settings::Bounds;
 use crate::target;
 use crate::upstream::Payload;
@@ -66,7 +67,7 @@ pub(crate) async fn in_time<T>(limit: Duration, reading: impl Future<Output = T>
 
 /// A body while it is read.
 pub(crate) struct Intake<'a> {
-    body: Incoming,
+    body: RequestBody,
     chunks: VecDeque<Bytes>,
     length: usize,
     /// A chunked body does not know its end before it was asked for more.
@@ -75,7 +76,7 @@ pub(crate) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    pub(crate) fn new(body: Incoming, reserved: &'a mut Reserved) -> Self {
+    pub(crate) fn new(body: RequestBody, reserved: &'a mut Reserved) -> Self {
         Self { ended: body.is_end_stream(), body, chunks: VecDeque::new(), length: 0, reserved }
     }
 

@@ -46,7 +46,7 @@ pub(crate) trait Platform: Sized + Send + Sync + 'static {
     fn asking(&self) -> &Asking;
     fn asking_mut(&mut self) -> &mut Asking;
     fn peer(&self) -> Option<&Peer>;
-    fn write(&self, ticket: governor::Ticket) -> Write;
+    fn write(&self, ticket: governor::Ticket, slow: Span) -> Write;
 
     /// Whether a good answer must be read whole, however long it is.
     fn reads(&self, row: &Row) -> bool;
@@ -120,7 +120,7 @@ pub(crate) enum Verdict {
     NotModified,
     /// Too many requests.
     Refused { retry_after: Option<Span>, scope: Option<RefusedScope> },
-    /// The platform failed.
+    /// The platform says that it failed.
     Failed,
 }
 
@@ -134,8 +134,12 @@ pub(crate) struct Governed<P: Platform> {
     pub(crate) payload: Payload,
     pub(crate) facts: P,
     arrived: Time,
+    /// When its hold ends, as far as the governor knows.
+    held_until: Time,
     /// It was sent again once though it may have arrived.
-    repeated: bool,
+    repeats: bool,
+    /// The platform's last word, or what stands for it, where the call waits to be sent again.
+    last: Option<Box<Reply>>,
     /// Given back when the call is over.
     _buffered: Reserved,
 }
@@ -149,8 +153,8 @@ enum Woken {
     Tripped,
     /// Something may stand in the way of all calls.
     Rung,
-    /// tidegate is going down.
-    Draining,
+    /// The program goes down, and nothing is sent any more.
+    Late,
 }
 
 /// Answers one governed call.
@@ -163,10 +167,22 @@ pub(crate) async fn serve<P: Platform>(
     facts: P,
     (payload, buffered): (Payload, Reserved),
 ) -> Response<Body> {
-    let arrived = connection.shared.clock.now();
-    let repeated = false;
-    let mut call =
-        Governed { connection, edge, bot, surfaces, head, payload, facts, arrived, repeated, _buffered: buffered };
+    let (arrived, held_until) = (connection.shared.clock.now(), Time::NEVER);
+    let (repeats, last) = (false, None);
+    let mut call = Governed {
+        connection,
+        edge,
+        bot,
+        surfaces,
+        head,
+        payload,
+        facts,
+        arrived,
+        held_until,
+        repeats,
+        last,
+        _buffered: buffered,
+    };
     if let Some(reply) = call.barred().await {
         return call.tagged(reply, Tag::REFUSED);
     }
@@ -183,14 +199,16 @@ pub(crate) async fn serve<P: Platform>(
 
 impl<P: Platform> Governed<P> {
     async fn run(&mut self, mut admission: Option<Admission>) -> Response<Body> {
+        if self.is_late() {
+            return self.tagged(P::own(Own::Busy), Tag::REFUSED);
+        }
         self.look_for_room();
         let mut place = None;
-        let mut call = self.enter();
+        let mut call = self.enter(admission.is_none());
         self.let_others_in(&mut admission);
         let mut tag = Tag::ADMITTED;
         // It may have waited for its turn in the line.
         let (mut sent, mut waited) = (0, admission.is_some());
-        let mut last = None;
         loop {
             let woken = if let Some(event) = call.now() {
                 Woken::Event(event)
@@ -206,7 +224,7 @@ impl<P: Platform> Governed<P> {
                 Woken::Event(Event::Answer(reply)) => return self.tagged(reply, tag.with("superseded")),
                 Woken::Left => return Response::new(Body::empty()),
                 Woken::Tripped => return self.end(call, P::own(Own::Unauthorized), tag.with("refused")),
-                Woken::Draining => return self.end(call, P::own(Own::Busy), tag.with("refused")),
+                Woken::Late => continue,
                 Woken::Rung => match self.barred().await {
                     Some(reply) => return self.end(call, reply, tag.with("refused")),
                     None => continue,
@@ -219,11 +237,9 @@ impl<P: Platform> Governed<P> {
                     sent += 1;
                     match self.attempt(call, (sent, waited), tag).await {
                         Ok(response) => return response,
-                        Err(waiting) => {
+                        Err(again) => {
                             self.let_others_in(&mut admission);
-                            let (again, reply) = *waiting;
                             call = again;
-                            last = Some(reply);
                         }
                     }
                 }
@@ -231,7 +247,7 @@ impl<P: Platform> Governed<P> {
                     let _place = place.or_else(|| self.place());
                     return Box::pin(self.follow(call, tag)).await;
                 }
-                over => return Box::pin(self.over(call, &over, last, tag)).await,
+                over => return Box::pin(self.over(call, &over, tag)).await,
             }
         }
     }
@@ -251,9 +267,32 @@ impl<P: Platform> Governed<P> {
         }
     }
 
-    /// Brings it before the governor.
-    fn enter(&self) -> Ticket {
-        self.bot.0.driver.enter(|ticket| Input::Write(self.facts.write(ticket)))
+    /// Brings it before the governor. `fresh`: its client has not waited yet, neither in line nor for an answer.
+    fn enter(&mut self, fresh: bool) -> Ticket {
+        let slow = self.slow();
+        let hold = self.facts.asking().hold(self.row(), slow).filter(|_| fresh);
+        self.held_until = hold.map_or(Time::NEVER, |hold| self.arrived + hold);
+        self.bot.0.driver.enter(|ticket| Input::Write(self.facts.write(ticket, slow)))
+    }
+
+    /// Where a held call's client can wait no longer than until before the hold that the governor knows of ends, the
+    /// governor is told: the platform has become slower, or a part of the hold is over, or the program goes down.
+    fn shorten(&mut self, call: &Ticket) {
+        let until = if self.is_late() {
+            Time::ZERO
+        } else {
+            let hold = self.facts.asking().hold(self.row(), self.slow());
+            hold.map_or(Time::NEVER, |hold| self.arrived + hold)
+        };
+        if until < self.held_until {
+            self.held_until = until;
+            self.bot.0.driver.tell(Input::HoldUntil { ticket: call.ticket(), until });
+        }
+    }
+
+    /// What the platform's slow answers take lately.
+    fn slow(&self) -> Span {
+        self.common().times.slow()
     }
 
     /// Where no more calls of this address may be held, this one goes at once, or is refused with its place's time. Those
@@ -270,7 +309,8 @@ impl<P: Platform> Governed<P> {
     }
 
     /// The governor ended it: answers with the platform's last word, if there was one.
-    async fn over(&self, call: Ticket, output: &Output, last: Option<Reply>, tag: Tag) -> Response<Body> {
+    async fn over(&mut self, call: Ticket, output: &Output, tag: Tag) -> Response<Body> {
+        let last = self.last.take().map(|last| *last);
         let unknown = last.as_ref().is_some_and(|reply| reply.status.is_server_error());
         let tag = tag.with(if unknown { "unknown" } else { "refused" });
         let last = last.map(|reply| P::passed_on(self, reply));
@@ -291,10 +331,12 @@ impl<P: Platform> Governed<P> {
     }
 
     /// The next event, or what ends the wait for it.
-    async fn wait(&self, call: &mut Ticket) -> Woken {
+    async fn wait(&mut self, call: &mut Ticket) -> Woken {
+        let late = self.is_late();
+        self.shorten(call);
         let mut trips = self.bot.0.standing.trips();
         let mut bell = self.common().bell();
-        let mut drain = self.connection.shared.drain.over();
+        let mut drain = self.connection.shared.drain.late();
         let mut attended = true;
         loop {
             tokio::select! {
@@ -309,7 +351,7 @@ impl<P: Platform> Governed<P> {
                 }
                 Ok(()) = trips.changed() => return Woken::Tripped,
                 Ok(()) = bell.changed() => return Woken::Rung,
-                () = drain.wait() => return Woken::Draining,
+                () = drain.wait(), if !late => return Woken::Late,
             }
         }
     }
@@ -326,7 +368,8 @@ impl<P: Platform> Governed<P> {
                 Event::Output(_) => None,
             },
             () = client_gone::gone() => None,
-            () = drain.wait() => None,
+            // Nobody knows what becomes of the newer one.
+            () = drain.wait() => Some(P::own(Own::Unknown)),
             () = tokio::time::sleep(left) => None,
         };
         let held = shared.clock.now().since(self.arrived).max(tag.held);
@@ -354,7 +397,7 @@ impl<P: Platform> Governed<P> {
     }
 
     fn patience(&self) -> Span {
-        self.facts.asking().patience(self.row())
+        self.facts.asking().patience(self.row(), self.slow())
     }
 
     /// Tells the governor how it ended, and all who wait for it.

@@ -1,20 +1,20 @@
 //! What one call is: its row, its peer, its body, how long it may be held.
 
 use hyper::StatusCode;
-use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use hyper::http::request::Parts;
 use tidegate_core::governor::{Ticket, Write};
 use tidegate_core::policy::{BucketScope, Call as Called, Policy, RowId};
-use tidegate_core::{MessageKey, MethodKey, Peer};
+use tidegate_core::{MessageKey, MethodKey, Peer, Span};
 
 use super::args::{Args, Format, Multipart, from_body, from_query};
 use super::reply::Reply;
 use super::{answer, hold};
 use crate::budget::Reserved;
 use crate::headers::Asked;
-use crate::pipeline::asking::Asking;
+use crate::pipeline::asking::{Asking, Library};
 use crate::pipeline::intake::{Intake, in_time};
+use crate::request_body::RequestBody;
 use crate::settings::{Bounds, Settings};
 use crate::upstream::Payload;
 
@@ -40,7 +40,7 @@ impl Facts {
         method: &str,
         head: &Parts,
         asked: &Asked,
-        body: Incoming,
+        body: RequestBody,
         reserved: &mut Reserved,
     ) -> Result<(Self, Payload), Box<Reply>> {
         let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
@@ -55,14 +55,15 @@ impl Facts {
             args.chat = asked.peer.as_ref().and_then(|peer| peer.to_str().ok()).map(Peer::parse);
         }
         let row = policy.row_of(&Called { method, has_chat: args.peer().is_some(), rich: args.rich });
-        let auto_hold = config.telegram.auto_hold.unwrap_or_else(|| hold::auto(header(USER_AGENT)));
-        let asking = Asking::new(row, auto_hold, asked).map_err(|reason| Box::new(answer::bad(reason)))?;
+        let timeout = || Library::GivesUp(hold::timeout(header(USER_AGENT)));
+        let library = config.telegram.auto_hold.map_or_else(timeout, Library::Holds);
+        let asking = Asking::new(row, library, asked).map_err(|reason| Box::new(answer::bad(reason)))?;
         let (weight, message) = (weight(method, &args, payload.is_whole()), message(policy, row, method, &args));
         let method = MethodKey::of(method);
         Ok((Self { method, asking, args, format, weight, message }, payload))
     }
 
-    pub(crate) fn write(&self, ticket: Ticket) -> Write {
+    pub(crate) fn write(&self, ticket: Ticket, slow: Span) -> Write {
         Write {
             ticket,
             row: self.asking.row,
@@ -75,7 +76,7 @@ impl Facts {
             weight: self.weight,
             fields: Box::default(),
             max_hold: self.asking.max_hold,
-            auto_hold: Some(self.asking.auto_hold),
+            auto_hold: Some(self.asking.library.hold(slow)),
         }
     }
 }
@@ -98,7 +99,8 @@ fn message(policy: &Policy, row: RowId, method: &str, args: &Args) -> Option<Mes
             args.thread.map_or(0, |thread| thread.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15) | HASHED);
         return Some(MessageKey(draft.0 ^ thread));
     }
-    let writes = policy.row(row).merges() || policy.deletes.contains(&MethodKey::of(method));
+    let method = MethodKey::of(method);
+    let writes = policy.edits_message(row, method) || policy.deletes.contains(&method);
     args.message.filter(|_| writes)
 }
 

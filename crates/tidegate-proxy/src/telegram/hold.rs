@@ -2,14 +2,14 @@
 
 use tidegate_core::Span;
 
-use crate::pipeline::hold::{UNKNOWN, share};
+use crate::pipeline::hold::UNKNOWN;
 
 /// By `User-Agent`: python-telegram-bot 5 s between bytes; none: teloxide 17 s; `python-requests` (pyTelegramBotAPI) 30 s;
 /// aiogram 60 s; aiohttp alone (pyTelegramBotAPI async) and `node` (node-telegram-bot-api 2) 300 s; `node-fetch`
 /// (grammY, telegraf) 500 s.
-pub(crate) fn auto(user_agent: Option<&str>) -> Span {
-    let Some(agent) = user_agent.map(str::trim).filter(|agent| !agent.is_empty()) else { return share(17) };
-    let fails_at = match agent {
+pub(crate) fn timeout(user_agent: Option<&str>) -> Span {
+    let Some(agent) = user_agent.map(str::trim).filter(|agent| !agent.is_empty()) else { return Span::from_secs(17) };
+    let secs = match agent {
         _ if agent.starts_with("python-telegram-bot") => 5,
         _ if agent.starts_with("python-requests/") => 30,
         _ if agent.contains("aiogram/") => 60,
@@ -18,5 +18,5 @@ pub(crate) fn auto(user_agent: Option<&str>) -> Span {
         _ if agent.starts_with("node-fetch/1.0") => 500,
         _ => return UNKNOWN,
     };
-    share(fails_at)
+    Span::from_secs(secs)
 }

@@ -14,9 +14,9 @@ mod reply;
 #[cfg(test)]
 mod tests;
 
+use std::pin::pin;
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 
 use self::path::{Target, What};
@@ -26,6 +26,7 @@ use crate::bots::InUse;
 use crate::client_connection::Connection;
 use crate::pipeline::edge::Edge;
 use crate::pipeline::intake::vet;
+use crate::request_body::RequestBody;
 use crate::target::plain;
 use tidegate_net::Token;
 
@@ -35,15 +36,25 @@ pub(crate) fn is_ours(path: &str) -> bool {
 }
 
 /// Answers one request.
-pub(crate) async fn serve(edge: &Arc<Edge>, connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
-    let answered = answer(edge, connection, request).await;
-    answered.unwrap_or_else(|reply| reply.into_response())
+pub(crate) async fn serve(
+    edge: &Arc<Edge>,
+    connection: Arc<Connection>,
+    request: Request<RequestBody>,
+) -> Response<Body> {
+    let shared = Arc::clone(&connection.shared);
+    let answered = shared.drain.unless_over(pin!(answer(edge, connection, request))).await;
+    answered.map_or_else(busy, |answered| answered.unwrap_or_else(|reply| reply.into_response()))
+}
+
+/// Come back soon. Nothing was sent.
+pub(crate) fn busy() -> Response<Body> {
+    answer::busy().into_response()
 }
 
 async fn answer(
     edge: &Arc<Edge>,
     connection: Arc<Connection>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
 ) -> Result<Response<Body>, Box<Reply>> {
     let shared = &connection.shared;
     let (mut head, body) = request.into_parts();

@@ -1,9 +1,10 @@
 //! What no budget counts: long polls and files. They are never queued, limited, shortened or retried.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body as _;
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
@@ -16,6 +17,7 @@ use crate::client_connection::Connection;
 use crate::pipeline::admit::{Admission, Errand, admit};
 use crate::pipeline::edge::Edge;
 use crate::reply::Answered;
+use crate::request_body::RequestBody;
 use crate::upstream::Failure;
 use crate::upstream::Payload;
 
@@ -30,13 +32,16 @@ pub(super) async fn poll(
     connection: Arc<Connection>,
     bot: InUse,
     head: Parts,
-    body: Incoming,
+    body: RequestBody,
 ) -> Result<Response<Body>, Box<Reply>> {
-    let admission = admit::<Facts>(&connection.shared, edge, &bot.0, Errand::Poll, PATIENCE).await?;
     let mut drain = connection.shared.drain.begun();
+    let polled = async {
+        let admission = admit::<Facts>(&connection.shared, edge, &bot.0, Errand::Poll, PATIENCE).await?;
+        pass((edge, &connection), &bot, head, body, admission, true).await
+    };
     tokio::select! {
         biased;
-        answered = pass((edge, &connection), &bot, head, body, admission, true) => answered,
+        answered = polled => answered,
         () = drain.wait() => Err(Box::new(answer::unavailable("tidegate is going down", false))),
         () = crate::client_gone::gone() => Err(Box::new(answer::busy())),
     }
@@ -48,17 +53,19 @@ pub(super) async fn file(
     connection: Arc<Connection>,
     bot: InUse,
     head: Parts,
-    body: Incoming,
+    body: RequestBody,
 ) -> Result<Response<Body>, Box<Reply>> {
     let admission = admit::<Facts>(&connection.shared, edge, &bot.0, Errand::Call, PATIENCE).await?;
-    pass((edge, &connection), &bot, head, body, admission, false).await
+    let passed = pin!(pass((edge, &connection), &bot, head, body, admission, false));
+    let passed = connection.shared.drain.unless_over(passed).await;
+    passed.unwrap_or_else(|| Err(Box::new(answer::unavailable("tidegate is going down", false))))
 }
 
 async fn pass(
     (edge, connection): (&Edge, &Connection),
     bot: &InUse,
     head: Parts,
-    body: Incoming,
+    body: RequestBody,
     mut admission: Option<Admission>,
     is_method: bool,
 ) -> Result<Response<Body>, Box<Reply>> {
@@ -71,7 +78,7 @@ async fn pass(
     } else {
         Payload::part(std::collections::VecDeque::new(), body)
     };
-    let mut sending = std::pin::pin!(connection.upstream.send(&edge.base, &head, &payload));
+    let mut sending = pin!(connection.upstream.send(&edge.base, &head, &payload));
     let answered = tokio::select! {
         answered = &mut sending => answered,
         () = tokio::time::sleep(TOLD_BY), if admission.is_some() => {
@@ -97,5 +104,11 @@ async fn pass(
     if is_method && !status.is_server_error() {
         bot.0.standing.worked();
     }
-    Ok(answered.into_response())
+    Ok(match answered {
+        Answered::Whole(reply) => reply.into_response(),
+        Answered::Stream(mut response) => {
+            Answered::early(&mut response, &payload);
+            response
+        }
+    })
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Response};
-use tidegate_core::Peer;
 use tidegate_core::governor::{self, Write};
 use tidegate_core::policy::{DropAnswer, Row};
+use tidegate_core::{Peer, Span};
 
 use super::call::Facts;
 use super::reply::Reply;
@@ -19,6 +18,7 @@ use crate::headers::Asked;
 use crate::pipeline::asking::Asking;
 use crate::pipeline::edge::Edge;
 use crate::pipeline::{self, Governed, Own, Platform, Verdict};
+use crate::request_body::RequestBody;
 
 /// Answers a call of a method other than a long poll.
 pub(super) async fn serve(
@@ -28,7 +28,7 @@ pub(super) async fn serve(
     method: &str,
     head: Parts,
     asked: &Asked,
-    body: Incoming,
+    body: RequestBody,
 ) -> Result<Response<Body>, Box<Reply>> {
     let shared = &connection.shared;
     let surfaces = edge.surfaces();
@@ -63,8 +63,8 @@ impl Platform for Facts {
         self.args.peer()
     }
 
-    fn write(&self, ticket: governor::Ticket) -> Write {
-        Self::write(self, ticket)
+    fn write(&self, ticket: governor::Ticket, slow: Span) -> Write {
+        Self::write(self, ticket, slow)
     }
 
     /// A name's answer tells its chat, an edit's the message.

@@ -26,6 +26,13 @@ impl Download {
         download
     }
 
+    /// Nothing more is sent on its connection.
+    pub(crate) fn ends_upload(&mut self) {
+        if let Some(wire) = &mut self.wire {
+            wire.give_up();
+        }
+    }
+
     /// The connection goes to rest once nothing more is to come on it.
     fn settle(&mut self) {
         if let Some(mut wire) = self.wire.take_if(|wire| wire.is_over())

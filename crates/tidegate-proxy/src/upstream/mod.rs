@@ -14,6 +14,8 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::http::request::Parts;
@@ -30,6 +32,7 @@ pub(crate) use self::payload::{Payload, with_head};
 use self::pool::Pool;
 use self::reach::Reach;
 use self::wire::{Broken, Wire};
+use crate::drain::Drain;
 
 /// Where a platform's API is.
 #[derive(Debug)]
@@ -112,18 +115,19 @@ pub struct Upstream {
     connector: HttpsConnector<HttpConnector>,
     connect_timeout: Duration,
     pool: Pool,
+    drain: Arc<Drain>,
 }
 
 impl Upstream {
     /// With no connection yet. `connect_timeout` holds for TCP and TLS together.
-    pub fn new(tls: rustls::ClientConfig, connect_timeout: Duration) -> Self {
+    pub fn new(tls: rustls::ClientConfig, connect_timeout: Duration, drain: Arc<Drain>) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(connect_timeout));
         let connector =
             HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
-        Self { connector, connect_timeout, pool: Pool::default() }
+        Self { connector, connect_timeout, pool: Pool::default(), drain }
     }
 
     /// Closes connections that have been at rest for long, for as long as the thread lives.
@@ -134,12 +138,13 @@ impl Upstream {
         }
     }
 
-    /// Sends one call. Where nothing of it could be sent it is tried once more at once.
+    /// Sends one call. Where nothing of it could be sent it is tried once more at once. When the drain is over it is given
+    /// up.
     pub(crate) async fn send(&self, base: &Base, head: &Parts, payload: &Payload) -> Result<Answer, Failure> {
         let mut again = true;
         loop {
             match self.once(base, head, payload).await {
-                Err(Failure::NotSent) if again && payload.is_fresh() => again = false,
+                Err(Failure::NotSent) if again && payload.is_fresh() && !self.drain.is_over() => again = false,
                 answered => return answered,
             }
         }
@@ -151,9 +156,15 @@ impl Upstream {
             let was_at_rest = rested.is_some();
             let mut wire = match rested {
                 Some(wire) => wire,
-                None => Box::pin(self.connect(base)).await?,
+                None => {
+                    self.drain.unless_over(Box::pin(self.connect(base)).as_mut()).await.ok_or(Failure::NotSent)??
+                }
             };
-            match wire.ask(base, head, payload).await {
+            let asked = self.drain.unless_over(pin!(wire.ask(base, head, payload))).await;
+            let Some(asked) = asked else {
+                return Err(if wire.has_begun() { Failure::Unknown } else { Failure::NotSent });
+            };
+            match asked {
                 Ok(head) => {
                     base.answered();
                     let body = Download::new(wire, base.platform, self.pool.clone());

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+
+use crate::request_body::RequestBody;
 
 /// The size of a body of which a part was read.
 pub(crate) fn with_head(head: &VecDeque<Bytes>, rest: &impl HttpBody) -> SizeHint {
@@ -26,14 +28,14 @@ pub(crate) enum Payload {
 /// What was read already, and the rest.
 pub(crate) struct Part {
     head: VecDeque<Bytes>,
-    rest: Incoming,
+    rest: RequestBody,
     /// Something of it left: what is sent now would lack its beginning.
     touched: bool,
 }
 
 impl Payload {
     /// A stream whose first chunks were read.
-    pub(crate) fn part(head: VecDeque<Bytes>, rest: Incoming) -> Self {
+    pub(crate) fn part(head: VecDeque<Bytes>, rest: RequestBody) -> Self {
         Self::Part(Arc::new(Mutex::new(Part { head, rest, touched: false })))
     }
 
@@ -42,6 +44,17 @@ impl Payload {
         match self {
             Self::Whole(_) => true,
             Self::Part(part) => !lock(part).touched,
+        }
+    }
+
+    /// Whether the client has not sent all of it yet, as far as is known.
+    pub(crate) fn is_unread(&self) -> bool {
+        match self {
+            Self::Whole(_) => false,
+            Self::Part(part) => {
+                let part = lock(part);
+                !(part.head.is_empty() && part.rest.is_end_stream())
+            }
         }
     }
 

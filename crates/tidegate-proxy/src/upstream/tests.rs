@@ -55,7 +55,7 @@ fn base(api: &str) -> Base {
 }
 
 fn upstream() -> Upstream {
-    Upstream::new(tidegate_net::tls::client().unwrap(), Duration::from_secs(5))
+    Upstream::new(tidegate_net::tls::client().unwrap(), Duration::from_secs(5), Arc::default())
 }
 
 fn parts(method: &str, target: &str, headers: &[(&str, &str)]) -> Parts {

@@ -68,6 +68,19 @@ impl Wire {
         answered.map_err(|fault| Broken { fault, unwritten: !self.sending.has_begun() })
     }
 
+    /// What is not sent stays unsent, and no other request follows.
+    pub(super) fn give_up(&mut self) {
+        if !self.sending.is_over() {
+            self.keeps = false;
+            self.sending.give_up();
+        }
+    }
+
+    /// Whether something of the request was written.
+    pub(super) fn has_begun(&self) -> bool {
+        self.sending.has_begun()
+    }
+
     fn poll_head(&mut self, cx: &mut Context<'_>, method: &Method) -> Poll<Result<Head, Fault>> {
         if !self.sending.has_begun() {
             // Nothing was asked yet: what comes is the end, or no answer to this.

@@ -14,7 +14,7 @@ use super::{After, Driver};
 pub trait TicketGate: Gate {
     /// Which ticket an output is about, and what it means for it.
     fn concerns(output: &Self::Output) -> Option<(Ticket, Effect)>;
-    /// The input that says that a ticket's caller left while it was held.
+    /// The input that says that a ticket's caller left while it was held, or was released and not yet answered.
     fn cancel(ticket: Ticket) -> Self::Input;
     /// The input that says that a released ticket will never be answered.
     fn lost(ticket: Ticket) -> Self::Input;
@@ -156,13 +156,23 @@ impl<G: TicketGate, A: Clone> Call<G, A> {
         self.driver.carry_out(after);
     }
 
-    /// Its caller left: cancels it unless others are to be answered with it. Whether it is over.
+    /// Its caller left: cancels it unless others are to be answered with it. Whether it is over: one that was released
+    /// still waits for its end, but the gate knows.
     pub fn leave(&mut self) -> bool {
-        if self.state != State::Held {
-            return self.state == State::Over;
+        if self.state == State::Over {
+            return true;
         }
+        let released = self.state == State::Released;
         let after = {
             let mut inner = self.driver.lock();
+            if released {
+                if !inner.followers.contains_key(&self.ticket) {
+                    let after = self.driver.feed(&mut inner, G::cancel(self.ticket), None).1;
+                    drop(inner);
+                    self.driver.carry_out(after);
+                }
+                return false;
+            }
             // An output that is on its way decides: it may have been released already.
             let decided = inner.waiting.get(&self.ticket).is_some_and(|waiter| !waiter.events.is_empty());
             if decided || self.first.is_some() || inner.followers.contains_key(&self.ticket) {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tidegate_core::discord::Route;
 use tidegate_core::governor::{Governor, Input, Write};
-use tidegate_core::policy::{Call, Platform, Policy};
+use tidegate_core::policy::{Call, Platform, Policy, Value as Cell};
 use tidegate_core::{MessageKey, MethodKey, Peer, Span, field};
 
 use super::driver;
@@ -21,7 +21,7 @@ const LONGEST_HOLD_MS: u64 = 600_000;
 /// Knows the policy, to find each write's row, and all changes made to it so far.
 pub(super) struct Codec {
     name: String,
-    changes: Vec<(String, toml::Value)>,
+    changes: Vec<(String, Cell)>,
     policy: Arc<Policy>,
 }
 
@@ -138,19 +138,19 @@ impl Codec {
     }
 }
 
-/// A policy's cell as TOML has it. There is no null in TOML.
-fn cell(value: Value) -> Option<toml::Value> {
+/// A policy's cell. There is no null among them.
+fn cell(value: Value) -> Option<Cell> {
     Some(match value {
         Value::Null => return None,
-        Value::Bool(on) => toml::Value::Boolean(on),
+        Value::Bool(on) => Cell::Bool(on),
         Value::Number(number) => match number.as_i64() {
-            Some(whole) => toml::Value::Integer(whole),
-            None => toml::Value::Float(number.as_f64()?),
+            Some(whole) => Cell::Integer(whole),
+            None => Cell::Float(number.as_f64()?),
         },
-        Value::String(text) => toml::Value::String(text),
-        Value::Array(values) => toml::Value::Array(values.into_iter().map(cell).collect::<Option<_>>()?),
+        Value::String(text) => Cell::Text(text),
+        Value::Array(values) => Cell::List(values.into_iter().map(cell).collect::<Option<_>>()?),
         Value::Object(map) => {
-            toml::Value::Table(map.into_iter().map(|(key, value)| Some((key, cell(value)?))).collect::<Option<_>>()?)
+            Cell::Table(map.into_iter().map(|(key, value)| Some((key, cell(value)?))).collect::<Option<_>>()?)
         }
     })
 }

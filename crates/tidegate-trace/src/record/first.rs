@@ -31,6 +31,7 @@ fn shard(numbers: &shard::Settings) -> Value {
         "backoff_min_ms": span(numbers.backoff_min),
         "backoff_max_ms": span(numbers.backoff_max),
         "resume_backoff_max_ms": span(numbers.resume_backoff_max),
+        "resume_cycle_ms": span(numbers.resume_cycle),
         "jitter": [part(numbers.jitter_ppm.0), part(numbers.jitter_ppm.1)],
         "stable_after_ms": span(numbers.stable_after),
         "connect_watchdog_ms": span(numbers.connect_watchdog),

@@ -81,14 +81,21 @@ fn of_socket(generation: u64, event: &Event) -> Value {
 
 fn of_send_queue(input: &send_queue::Input<Bytes>) -> Value {
     match input {
-        send_queue::Input::Command { id, op, bytes } => json!({"command": {"id": id, "op": op, "bytes": bytes}}),
+        send_queue::Input::Command { id, op, guild: None, bytes } => {
+            json!({"command": {"id": id, "op": op, "bytes": bytes}})
+        }
+        send_queue::Input::Command { id, op, guild: Some(guild), bytes } => {
+            json!({"command": {"id": id, "op": op, "guild": &**guild, "bytes": bytes}})
+        }
         send_queue::Input::MembersRequest { id, guild, all, bytes } => {
             json!({"members_request": {"id": id, "guild": &**guild, "all": all, "bytes": bytes}})
         }
         send_queue::Input::Subscribe { guild, snapshot, bytes } => {
             json!({"subscribe": {"guild": &**guild, "snapshot": stand_in(snapshot), "bytes": bytes}})
         }
-        send_queue::Input::Direct => json!({"direct": {"op": 1}}),
+        send_queue::Input::Direct { op } => json!({"direct": {"op": op}}),
+        send_queue::Input::Ack => "ack".into(),
+        send_queue::Input::Answered { id } => json!({"answered": {"id": id}}),
         send_queue::Input::RateLimited { opcode, guild, retry_after } => {
             let retry_after_ms = span_ms(*retry_after);
             json!({"rate_limited": {"opcode": opcode, "guild": &**guild, "retry_after_ms": retry_after_ms}})
@@ -96,6 +103,7 @@ fn of_send_queue(input: &send_queue::Input<Bytes>) -> Value {
         send_queue::Input::Closed { code } => json!({"closed": {"code": code}}),
         send_queue::Input::Opened => "opened".into(),
         send_queue::Input::Ready => "ready".into(),
+        send_queue::Input::Resumed => "resumed".into(),
         send_queue::Input::Tick => "tick".into(),
     }
 }

@@ -60,7 +60,7 @@ fn day() -> Vec<(u64, Input<Bytes>)> {
         (5, socket(1, Event::Opened)),
         (6, socket(1, hello.clone())),
         (90, socket(1, ready(1))),
-        (91, of_send_queue(send_queue::Input::Command { id: 1, op: 3, bytes: 60 })),
+        (91, of_send_queue(send_queue::Input::Command { id: 1, op: 3, guild: None, bytes: 60 })),
         (100, of_send_queue(subscribe(1))),
         (101, of_send_queue(subscribe(2))),
         (300, socket(1, Event::Dispatch { seq: 2 })),

@@ -16,10 +16,13 @@ pub(crate) enum Line {
     MembersRequest(MembersRequest),
     Subscribe(Subscribe),
     Direct(Direct),
+    Ack,
+    Answered(Answered),
     RateLimited(RateLimited),
     Closed(Closed),
     Opened,
     Ready,
+    Resumed,
     Tick,
 }
 
@@ -28,6 +31,7 @@ pub(crate) enum Line {
 pub(crate) struct Command {
     id: u64,
     op: u8,
+    guild: Option<Name>,
     #[serde(default)]
     bytes: usize,
 }
@@ -60,6 +64,12 @@ pub(crate) struct Direct {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct Answered {
+    id: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RateLimited {
     opcode: u8,
     guild: Name,
@@ -81,7 +91,9 @@ impl Line {
             Self::Command(Command { op: op @ (14 | 37), .. }) => {
                 return Err(format!("command: op {op} is a subscription: expected it as \"subscribe\""));
             }
-            Self::Command(Command { id, op, bytes }) => Input::Command { id, op, bytes },
+            Self::Command(Command { id, op, guild, bytes }) => {
+                Input::Command { id, op, guild: guild.map(|guild| guild.0.into()), bytes }
+            }
             Self::MembersRequest(MembersRequest { id, guild, all, bytes }) => {
                 Input::MembersRequest { id, guild: guild.0.into(), all, bytes }
             }
@@ -90,16 +102,19 @@ impl Line {
                 let bytes = bytes.unwrap_or_else(|| entry_bytes(&guild, &snapshot));
                 Input::Subscribe { guild, snapshot, bytes }
             }
-            Self::Direct(Direct { op: 1 | 2 | 6 }) => Input::Direct,
+            Self::Direct(Direct { op: op @ (1 | 2 | 6) }) => Input::Direct { op },
             Self::Direct(Direct { op }) => {
                 return Err(format!("direct: op {op} is not sent at once: expected 1, 2 or 6"));
             }
+            Self::Ack => Input::Ack,
+            Self::Answered(Answered { id }) => Input::Answered { id },
             Self::RateLimited(RateLimited { opcode, guild, retry_after_ms }) => {
                 Input::RateLimited { opcode, guild: guild.0.into(), retry_after: Span::from_millis(retry_after_ms.0) }
             }
             Self::Closed(Closed { code }) => Input::Closed { code },
             Self::Opened => Input::Opened,
             Self::Ready => Input::Ready,
+            Self::Resumed => Input::Resumed,
             Self::Tick => Input::Tick,
         })
     }

@@ -4,24 +4,36 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, EXPECT, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 
 use tidegate_net::base64;
-use tidegate_proxy::{is_proxied, shaped};
+use tidegate_proxy::{closes, is_proxied, shaped, unwanted};
 
 use crate::app::App;
 
+/// Nothing here reads a body. What is sent all the same is let go by, or the answer says that the connection ends.
 pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let stays = body.is_end_stream() || unwanted(body, head.headers.contains_key(EXPECT)).await;
+    let mut response = guarded(&app, Request::from_parts(head, Body::empty()), next).await;
+    if !stays {
+        closes(response.headers_mut());
+    }
+    response
+}
+
+async fn guarded(app: &App, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     if is_proxied(path) {
-        return lost(&app);
+        return lost(app);
     }
-    match check(&app, &request) {
+    match check(app, &request) {
         Ok(()) => next.run(request).await,
         Err((StatusCode::UNAUTHORIZED, reason)) => {
             // A browser asks for Basic, and knows nothing of Bearer.

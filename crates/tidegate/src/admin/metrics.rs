@@ -37,6 +37,12 @@ pub(super) fn text(app: &App) -> String {
     levels("tidegate_cooldowns", "Refusals by the platform that have not run out.", &|bot, _| {
         bot.refusals(app.proxy.context.clock.now()).len()
     });
+    let name = "tidegate_slow_answers_seconds";
+    head(&mut out, name, "gauge", "Nineteen of twenty recent answers came within this time; holds leave room for it.");
+    for (platform, status) in [("telegram", app.proxy.telegram()), ("discord", app.proxy.discord())] {
+        let slow = std::time::Duration::from(status.slow_answers).as_secs_f64();
+        let _ = writeln!(out, "{name}{{platform=\"{platform}\"}} {slow}");
+    }
     let address = app.proxy.discord_address();
     let banned = address.banned.map_or(0, tidegate_core::Span::as_secs_ceil);
     let totals = [

@@ -5,6 +5,7 @@ mod guard;
 mod metrics;
 mod status;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
@@ -12,11 +13,14 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
+use axum::serve::Listener;
 use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
 use tidegate_core::bot::ShardKey;
 use tidegate_core::shard::Status;
 use tokio::net::TcpListener;
+
+use tidegate_proxy::{Context, Socket};
 
 use crate::app::App;
 
@@ -27,8 +31,29 @@ const PAGE_POLICY: &str =
 
 /// Serves operators until the process ends.
 pub(crate) async fn serve(app: Arc<App>, listener: TcpListener) {
-    if let Err(error) = axum::serve(listener, router(app)).await {
+    let door = Door { listener, context: Arc::clone(&app.proxy.context) };
+    if let Err(error) = axum::serve(door, router(app)).await {
         tracing::error!(%error, "the admin port is not served");
+    }
+}
+
+/// Its connections end as those of bots do: with all that was said heard.
+struct Door {
+    listener: TcpListener,
+    context: Arc<Context>,
+}
+
+impl Listener for Door {
+    type Io = Socket;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Socket, SocketAddr) {
+        let (stream, client) = Listener::accept(&mut self.listener).await;
+        (Socket::new(stream, Arc::clone(&self.context)), client)
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) fn status(app: &App) -> Value {
             "api": app.config.proxy.telegram.api.to_string(),
             "reachable": app.proxy.telegram().reachable,
             "policy": app.proxy.telegram().policy.name,
+            "slow_answers_ms": app.proxy.telegram().slow_answers.as_millis_ceil(),
         },
         "discord": discord(app),
         "gateway": super::gateway::status(app),
@@ -40,6 +41,7 @@ fn discord(app: &App) -> Value {
         "api": app.config.proxy.discord.api.to_string(),
         "reachable": app.proxy.discord().reachable,
         "policy": app.proxy.discord().policy.name,
+        "slow_answers_ms": app.proxy.discord().slow_answers.as_millis_ceil(),
         "invalid_requests": address.invalid,
         "warning": match address.invalid {
             INVALID_REFUSE.. => Some("calls that only fail are refused, so that Discord does not ban this address"),

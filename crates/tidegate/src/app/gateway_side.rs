@@ -3,12 +3,11 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::header::HeaderMap;
 use hyper::{Request, Response, StatusCode};
 use tidegate_gateway::{Client, Discover, Fleets, Upgrade, is_asked_for};
 use tidegate_net::Token;
-use tidegate_proxy::{Answering, Body, Connection, GatewayBot, GatewaySide, json};
+use tidegate_proxy::{Answering, Body, Connection, GatewayBot, GatewaySide, RequestBody, json};
 
 use super::discovery::ByProxy;
 use super::identify;
@@ -29,7 +28,7 @@ impl GatewaySide for Joined {
     fn serve(
         &self,
         connection: &Arc<Connection>,
-        request: Request<Incoming>,
+        request: Request<RequestBody>,
         gateway_bot: GatewayBot,
     ) -> Option<Answering> {
         let discover: Arc<dyn Discover> = Arc::new(ByProxy(gateway_bot));
@@ -48,7 +47,7 @@ impl Joined {
     fn upgrade(
         &self,
         connection: &Arc<Connection>,
-        mut request: Request<Incoming>,
+        mut request: Request<RequestBody>,
         discover: Arc<dyn Discover>,
     ) -> Result<Response<Body>, StatusCode> {
         let upgrade = Upgrade::new(&self.gateway, &request)?;

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use hyper::header::{ALLOW, AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -11,7 +10,7 @@ use serde_json::json;
 use tidegate_core::identify_queue::{GrantId, Shard};
 use tidegate_gateway::{Discover, Fleets, Given, Identity, identity};
 use tidegate_net::Token;
-use tidegate_proxy::{Body, Connection, Reply, discord_answer as answer, gone, outcome};
+use tidegate_proxy::{Body, Connection, Reply, RequestBody, discord_answer as answer, gone, outcome};
 
 const GRANT: HeaderName = HeaderName::from_static("x-tidegate-grant");
 const HELD_MS: HeaderName = HeaderName::from_static("x-tidegate-held-ms");
@@ -28,7 +27,7 @@ pub(super) async fn serve(
     gateway: Arc<Fleets>,
     discover: Arc<dyn Discover>,
     connection: Arc<Connection>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
 ) -> Response<Body> {
     let (head, _) = request.into_parts();
     let reply = take((&gateway, &discover), &connection, &head).await.unwrap_or_else(|refused| *refused);

@@ -98,6 +98,7 @@ fn shard_settings(layers: &Layers) -> Result<shard::Settings, ConfigError> {
         backoff_min: span("backoff_min")?,
         backoff_max: span("backoff_max")?,
         resume_backoff_max: span("resume_backoff_max")?,
+        resume_cycle: span("resume_cycle")?,
         jitter_ppm: layers.get(&at("jitter"), value::shares_ppm)?,
         stable_after: span("stable_after")?,
         connect_watchdog: span("connect_watchdog")?,

@@ -13,7 +13,6 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tidegate_core::Span;
 use tidegate_core::policy::{Platform, Policy};
@@ -64,7 +63,6 @@ pub(crate) struct Config {
     pub(crate) time_scale: f64,
     pub(crate) log: tracing::level_filters::LevelFilter,
     pub(crate) threads: usize,
-    pub(crate) drain_timeout: Duration,
     pub(crate) proxy: tidegate_proxy::Settings,
     pub(crate) gateway: tidegate_gateway::Settings,
 }
@@ -125,9 +123,8 @@ impl Config {
         let (telegram, discord) = (telegram(layers)?, discord(layers)?);
         let common = gateway::Common { bounds: bounds.clone(), bots: bots.clone(), public_url, record };
         let gateway = gateway::settings(layers, common)?;
-        let proxy = tidegate_proxy::Settings { bounds, bots, telegram, discord };
-        let config =
-            Self { listen, admin, admin_token, admin_hosts, time_scale, log, threads, drain_timeout, proxy, gateway };
+        let proxy = tidegate_proxy::Settings { bounds, bots, drain_timeout, telegram, discord };
+        let config = Self { listen, admin, admin_token, admin_hosts, time_scale, log, threads, proxy, gateway };
         let insecure = layers.get("insecure", |v| Ok(v.as_bool().unwrap_or(false)))?;
         if !config.listen.ip().is_loopback() && !insecure {
             let reason = "others can reach this address, and bots' tokens would pass there without TLS; listen on \
@@ -236,11 +233,12 @@ impl Layers {
             self.0.iter().filter_map(|(path, sourced)| Some((path.strip_prefix(&prefix)?, sourced.value.clone())));
         for (path, value) in cells {
             // What is printed as in force must be in force.
-            if let Some(least) = Policy::raised(name, path, &value) {
+            if let Some(least) = Policy::raised(name, path, &value::cell(&value)) {
                 return Err(self.wrong(&format!("{prefix}{path}"), &format!("{value} is under the least, {least}")));
             }
             changes.push((path.to_owned(), value));
         }
+        let changes: Vec<_> = changes.into_iter().map(|(path, value)| (path, value::cell(&value))).collect();
         let error = match Policy::load(name, &changes) {
             Ok(policy) => return Ok(policy),
             Err(error) => error,

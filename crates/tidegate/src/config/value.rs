@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tidegate_core::Span;
-use tidegate_core::policy::parse_span;
+use tidegate_core::policy::{Value as Cell, parse_span};
 use toml::Value;
 
 use super::keys::Kind;
@@ -200,4 +200,17 @@ pub(crate) fn scale(value: &Value) -> Result<f64, String> {
     number
         .filter(|scale| (0.001..=1000.0).contains(scale))
         .ok_or_else(|| format!("{value} is no number from 0.001 to 1000"))
+}
+
+/// A policy's cell, as the core takes it. A date is the text that it was written as: no cell is one.
+pub(super) fn cell(value: &Value) -> Cell {
+    match value {
+        Value::String(text) => Cell::Text(text.clone()),
+        Value::Integer(number) => Cell::Integer(*number),
+        Value::Float(number) => Cell::Float(*number),
+        Value::Boolean(on) => Cell::Bool(*on),
+        Value::Datetime(date) => Cell::Text(date.to_string()),
+        Value::Array(values) => Cell::List(values.iter().map(cell).collect()),
+        Value::Table(cells) => Cell::Table(cells.iter().map(|(key, value)| (key.clone(), cell(value))).collect()),
+    }
 }

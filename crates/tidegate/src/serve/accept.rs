@@ -4,11 +4,11 @@
 //! and a bot's lock is seldom wanted by two threads. Threads that accept for themselves would overtake each other.
 
 use std::io;
-use std::net::{IpAddr, TcpStream as StdStream};
+use std::net::{IpAddr, SocketAddr, TcpStream as StdStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidegate_proxy::{Context, Reserved, shaped};
+use tidegate_proxy::{Context, REST, Reserved, shaped};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::UnboundedSender;
@@ -17,6 +17,8 @@ use super::first;
 
 /// After an error of accept itself, mostly too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Behind the last connection that was waiting when the drain began.
+const LAST_LOOK: Duration = Duration::from_millis(20);
 /// Enough for `POST /bot<token>/`, and mostly for an `Authorization` header.
 const FIRST_WORDS: usize = 1024;
 
@@ -50,23 +52,41 @@ async fn accept(shared: &Arc<Context>, threads: &Arc<[UnboundedSender<Arrived>]>
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = drain.wait() => return,
+            () = drain.wait() => break,
         };
-        match accepted {
-            Ok((stream, client)) => match shared.connections.take(1) {
-                Some(place) => {
-                    let _ = stream.set_nodelay(true);
-                    let (shared, threads) = (Arc::clone(shared), Arc::clone(threads));
-                    tokio::spawn(async move { hand_over(&shared, &threads, stream, client.ip(), place).await });
-                }
-                None => {
-                    tokio::spawn(turn_away(stream));
-                }
-            },
-            Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(PAUSE).await;
+        take(shared, threads, accepted).await;
+    }
+    // Those that the system has accepted already are answered too.
+    let waiting = async {
+        while let Ok(accepted) = tokio::time::timeout(LAST_LOOK, listener.accept()).await {
+            take(shared, threads, accepted).await;
+        }
+    };
+    let _ = tokio::time::timeout(REST, waiting).await;
+    drop(listener);
+    // What was accepted is still handed over.
+    std::future::pending::<()>().await;
+}
+
+async fn take(
+    shared: &Arc<Context>,
+    threads: &Arc<[UnboundedSender<Arrived>]>,
+    accepted: io::Result<(TcpStream, SocketAddr)>,
+) {
+    match accepted {
+        Ok((stream, client)) => match shared.connections.take(1) {
+            Some(place) => {
+                let _ = stream.set_nodelay(true);
+                let (shared, threads) = (Arc::clone(shared), Arc::clone(threads));
+                tokio::spawn(async move { hand_over(&shared, &threads, stream, client.ip(), place).await });
             }
+            None => {
+                tokio::spawn(turn_away(stream));
+            }
+        },
+        Err(error) => {
+            tracing::warn!(%error, "cannot accept a connection");
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }
@@ -80,8 +100,19 @@ async fn hand_over(
     place: Reserved,
 ) {
     let mut words = [0; FIRST_WORDS];
-    let Ok(Ok(length)) = tokio::time::timeout(shared.config.bounds.idle_timeout, stream.peek(&mut words)).await else {
-        return;
+    let mut drain = shared.drain.begun();
+    let silent = async {
+        let going_down = async {
+            drain.wait().await;
+            tokio::time::sleep(REST).await;
+        };
+        let _ = tokio::time::timeout(shared.config.bounds.idle_timeout, going_down).await;
+    };
+    let length = tokio::select! {
+        biased;
+        Ok(length) = stream.peek(&mut words) => length,
+        () = silent => return,
+        else => return,
     };
     if let Some(fault) = first::fault(&words[..length]) {
         return say(stream, "400 Bad Request", "", &shaped(400, &format!("Bad Request: {fault}"))).await;

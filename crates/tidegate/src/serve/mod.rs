@@ -7,7 +7,7 @@ mod worker;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use tidegate_proxy::Upstream;
@@ -18,8 +18,12 @@ use crate::config::{Config, ConfigFlags};
 use crate::signals::{stopped, stopped_or};
 use crate::{admin, config};
 
-/// Of the drain's time, how much is left for answers to those that are still held.
+/// Of the drain's time, how much is kept at least for answers to what was sent in it.
 const LAST_PART: u32 = 10;
+/// Behind the drain's time: for answers to be written that tidegate gives in the place of platforms.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How often it is looked whether all is quiet.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Runs until it is told to stop.
 pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
@@ -71,7 +75,8 @@ fn start_threads(
         let (sender, arrivals) = tokio::sync::mpsc::unbounded_channel();
         senders.push(sender);
         let proxy = Arc::clone(&app.proxy);
-        let upstream = Upstream::new(tls.clone(), app.config.proxy.bounds.connect_timeout);
+        let drain = Arc::clone(&proxy.context.drain);
+        let upstream = Upstream::new(tls.clone(), app.config.proxy.bounds.connect_timeout, drain);
         let name = format!("serve-{index}");
         std::thread::Builder::new().name(name).spawn(move || worker::thread(&proxy, &upstream, arrivals))?;
     }
@@ -103,24 +108,38 @@ fn reload(app: &App, flags: &ConfigFlags) {
     }
 }
 
-/// Lets what is under way come to its end, and refuses what is still held when little time is left.
+/// Nobody is connected any more, and nothing is under way.
+fn is_quiet(app: &App) -> bool {
+    app.proxy.context.connections.used() == 0 && app.proxy.calls() == 0 && app.gateway.open() == 0
+}
+
+/// How long before the end of the drain the last call is sent: an answer may take so long.
+fn last_part(app: &App) -> Duration {
+    let slow = app.proxy.context.clock.real(app.proxy.slow_answers());
+    slow.max(app.config.proxy.drain_timeout / LAST_PART)
+}
+
+/// Lets what is under way come to its end. What is still held is refused when what is sent would not be answered in time;
+/// what is still with a platform is answered without it when the time is over.
 async fn end(app: &App) {
     let (proxy, drain) = (&app.proxy, &app.proxy.context.drain);
-    let timeout = app.config.drain_timeout;
+    let timeout = app.config.proxy.drain_timeout;
     let (held, calls) = (proxy.held(), proxy.calls());
     let (in_flight, seconds) = (calls.saturating_sub(held), timeout.as_secs_f64());
     tracing::info!(held, in_flight, seconds, "draining: no new work is taken, what is here may still go out");
     drain.begin();
     app.gateway.stop();
-    let quiet = async {
-        while proxy.context.connections.used() > 0 || proxy.calls() > 0 || app.gateway.open() > 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+    let begun = Instant::now();
+    while !is_quiet(app) && begun.elapsed() < timeout + LAST_WORDS {
+        if !drain.is_late() && begun.elapsed() + last_part(app) >= timeout {
+            tracing::warn!(held = proxy.held(), "what is still held is refused");
+            drain.refuse_held();
         }
-    };
-    let mut quiet = std::pin::pin!(quiet);
-    if tokio::time::timeout(timeout / LAST_PART * (LAST_PART - 1), &mut quiet).await.is_err() {
-        tracing::warn!(held = proxy.held(), "what is still held is refused");
-        drain.refuse_held();
-        let _ = tokio::time::timeout(timeout / LAST_PART, &mut quiet).await;
+        if !drain.is_over() && begun.elapsed() >= timeout {
+            let in_flight = proxy.calls();
+            tracing::warn!(in_flight, "the time is over: what is still with a platform is answered 503");
+            drain.end();
+        }
+        tokio::time::sleep(LOOK).await;
     }
 }

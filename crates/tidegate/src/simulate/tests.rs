@@ -93,6 +93,17 @@ fn a_bot_in_a_tight_loop_loses_its_token_alone_and_keeps_it_behind_tidegate() {
     assert!(dials > 1_000, "the bot went on all day: {dials} dials");
 }
 
+/// D2: RESUMEs cost no session start, and there is one a minute at most.
+#[test]
+fn e12_a_session_that_is_cut_every_55_s_is_away_for_two_hours_of_the_day() {
+    let weather = Weather::EndsConnections { after: Span::from_secs(55) };
+    for seed in 1..5 {
+        let (behind, _) = day(weather, Faults { wait: Span::ZERO, ..Faults::FLAT }, true, 24, seed);
+        assert_eq!((behind.identifies, behind.token_reset), (1, None), "{behind:?}");
+        assert!(behind.resumes <= 1_440 && behind.down <= Span::from_secs(22 * 360), "{behind:?}");
+    }
+}
+
 #[test]
 fn no_storm_spends_over_200_starts_behind_tidegate_whatever_the_seed() {
     for seed in 2..5 {

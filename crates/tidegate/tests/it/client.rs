@@ -43,6 +43,11 @@ impl Client {
         Self { stream: BufReader::new(stream) }
     }
 
+    /// No answer within so long is none.
+    pub(crate) fn gives_up_after(&mut self, timeout: Duration) {
+        self.stream.get_ref().set_read_timeout(Some(timeout)).unwrap();
+    }
+
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.stream.get_mut().write_all(bytes).unwrap();
     }

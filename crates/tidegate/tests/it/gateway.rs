@@ -6,6 +6,7 @@ mod closes;
 mod drops;
 mod hostile;
 mod login;
+mod owed;
 mod record;
 mod restarts;
 mod storm;

@@ -15,6 +15,7 @@ mod forum_more;
 mod found;
 mod identify_queue;
 mod live;
+mod order;
 mod send_queue;
 mod shard;
 mod streams;

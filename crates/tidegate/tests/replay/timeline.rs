@@ -7,7 +7,7 @@
 //! 0 write 1-9 sendMessage -100 class=final message=$ hold=0     tickets 1 to 9; $ is the ticket
 //! 0 done 1 ok          0 refused 1 5000 scope=bot        0 deferred 1 bot_second 3000       0 cancel 1
 //! 0 cooldown peer 5000 peer=-100                         0 migrate -5 -100777               0 set edit_burst=2
-//! 0 query counters     0 tick
+//! 0 query counters     0 tick                   0 write 1 PATCH_/channels/5/messages/9 fields=content,embeds
 //! ```
 //!
 //! An output is a line `AT KIND TICKETS …`, equal ones of tickets that follow each other on one line.
@@ -119,6 +119,7 @@ fn about(kind: &str, ticket: u64, words: &[&str]) -> Value {
         match key {
             "hold" => input["max_hold_ms"] = plain(&value),
             "fields" => input[key] = value.split(',').collect(),
+            "method" => input[key] = value.replacen("_/", " /", 1).into(),
             "peer" | "message" => input[key] = value.into(),
             _ => input[key] = plain(&value),
         }

@@ -276,3 +276,82 @@ fn an_identify_that_is_written_late_spaces_the_next_from_then() {
         )
         .check_last(&expect!["5900 1/2 Identify generation: (1)"]);
 }
+
+/// The bot notices nothing of it.
+#[test]
+fn e11_a_command_that_dies_with_its_connection_goes_again_once_the_session_is_resumed() {
+    for end in ["closed", "closed 1006", "error", "op7"] {
+        let mut timeline = Timeline::new(settings(), limit(1, 1_000));
+        timeline.tell(
+            "0 0/1 open stored
+             0 0/1 start
+             100 0/1 hello
+             200 0/1 resumed
+             300 0/1.send request 1
+             310 0/1.send request 2
+             320 0/1.send command 3
+             400 0/1.send answered 1",
+        );
+        timeline.tell(&format!("500 0/1 {end}\n600 0/1.send command 4"));
+        timeline.tell("10000 0/1 hello\n10100 0/1 resumed");
+        timeline.check_tail(
+            3,
+            &expect![[r"
+                10100 0/1.send Send(Command id: 2 )
+                10100 0/1.send Send(Command id: 3 )
+                10100 0/1.send Send(Command id: 4 )
+            "]],
+        );
+    }
+}
+
+#[test]
+fn e11_an_ack_of_the_living_connection_shows_what_was_read() {
+    let mut timeline = Timeline::new(settings(), limit(1, 1_000));
+    timeline.tell(
+        "0 0/1 open stored
+         0 0/1 start
+         100 0/1 hello
+         200 0/1 resumed
+         300 0/1.send request 1
+         310 0/1.send command 2
+         320 0/1 beat_asked
+         330 0/1.send command 3
+         340 0/1 ack
+         500 0/1 op7
+         600 0/1 hello
+         610 0/1 @1 ack
+         700 0/1 resumed",
+    );
+    timeline.check_tail(
+        2,
+        &expect![[r"
+            700 0/1.send Send(Command id: 1 )
+            700 0/1.send Send(Command id: 3 )
+        "]],
+    );
+}
+
+#[test]
+fn e11_nothing_goes_again_to_a_new_session() {
+    let mut timeline = Timeline::new(settings(), limit(1, 1_000));
+    timeline.tell(
+        "0 0/1 open stored
+         0 0/1 start
+         100 0/1 hello
+         200 0/1 resumed
+         300 0/1.send request 1
+         500 0/1 op9
+         7000 0/1 hello
+         7100 0/1 ready
+         7200 0/1.send command 2",
+    );
+    timeline.check_tail(
+        3,
+        &expect![[r"
+        7100 0/1 ReleaseGrant grant: (1), unused: false
+        7100 0/1 save session
+        7200 0/1.send Send(Command id: 2 )
+    "]],
+    );
+}

@@ -90,7 +90,7 @@ fn input(dice: &mut Dice) -> Input<()> {
         6 if dice.roll(20) == 0 => Input::Unauthorized,
         7..=12 => Input::IdentifyQueue(of_queue(dice)),
         13 => Input::SendQueue { key, input: send_queue::Input::Closed { code: None } },
-        14 | 15 => Input::SendQueue { key, input: send_queue::Input::Command { id: 1, op: 3, bytes: 9 } },
+        14 | 15 => Input::SendQueue { key, input: send_queue::Input::Command { id: 1, op: 3, guild: None, bytes: 9 } },
         16 => {
             Input::SendQueue { key, input: send_queue::Input::Subscribe { guild: "g".into(), snapshot: (), bytes: 9 } }
         }

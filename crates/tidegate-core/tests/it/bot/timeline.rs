@@ -80,6 +80,16 @@ impl Timeline {
         self
     }
 
+    /// Of all that came since, the last lines alone.
+    #[track_caller]
+    pub(super) fn check_tail(&mut self, lines: usize, expected: &Expect) -> &mut Self {
+        let shown = std::mem::take(&mut self.shown);
+        let skipped = shown.lines().count().saturating_sub(lines);
+        let tail: String = shown.lines().skip(skipped).fold(String::new(), |tail, line| tail + line + "\n");
+        expected.assert_eq(&tail);
+        self
+    }
+
     fn input(&self, at_ms: u64, who: &str, words: &[&str]) -> Input<()> {
         match who {
             "http" => Input::IdentifyQueue(http(at_ms, words)),
@@ -90,7 +100,12 @@ impl Timeline {
             "bot" => Input::Unauthorized,
             who => match who.strip_suffix(".send") {
                 Some(who) => {
-                    let input = send_queue::Input::Command { id: words[1].parse().unwrap(), op: 4, bytes: 100 };
+                    let id = words[1].parse().unwrap();
+                    let input = match words[0] {
+                        "answered" => send_queue::Input::Answered { id },
+                        "request" => send_queue::Input::Command { id, op: 31, guild: None, bytes: 100 },
+                        _ => send_queue::Input::Command { id, op: 4, guild: None, bytes: 100 },
+                    };
                     Input::SendQueue { key: key(who), input }
                 }
                 None => self.shard(key(who), words),

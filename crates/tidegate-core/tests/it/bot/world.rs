@@ -179,7 +179,7 @@ impl World {
             _ => {
                 for _ in 0..self.dice.roll(60) {
                     self.commands += 1;
-                    let input = send_queue::Input::Command { id: self.commands, op: 4, bytes: 80 };
+                    let input = send_queue::Input::Command { id: self.commands, op: 4, guild: None, bytes: 80 };
                     self.tell(Input::SendQueue { key, input });
                 }
             }

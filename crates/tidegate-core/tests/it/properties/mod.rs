@@ -13,7 +13,7 @@ use std::env;
 use proptest::test_runner::{Config, RngSeed};
 
 /// What every property runs with.
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     let seed = env::var("TIDEGATE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x7d6);
     let cases = if env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 48 };
     Config {

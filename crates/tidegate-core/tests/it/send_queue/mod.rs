@@ -1,5 +1,6 @@
 //! The send queue beside a naive one, in random worlds; and what it keeps whatever happens.
 
+mod owed;
 mod reference;
 
 use proptest::prelude::*;
@@ -30,10 +31,10 @@ fn small() -> Settings {
 fn input(id: u64, act: &Act) -> Input<u64> {
     let name = |guild: &u8| format!("g{guild}").into();
     match act {
-        Act::Command(op) => Input::Command { id, op: *op, bytes: 10 },
+        Act::Command(op) => Input::Command { id, op: *op, guild: None, bytes: 10 },
         Act::Members(guild, all) => Input::MembersRequest { id, guild: name(guild), all: *all, bytes: 10 },
         Act::Subscribe(guild, bytes) => Input::Subscribe { guild: name(guild), snapshot: id, bytes: *bytes },
-        Act::Direct => Input::Direct,
+        Act::Direct => Input::Direct { op: 1 },
         Act::RateLimited(guild, ms) => {
             Input::RateLimited { opcode: 8, guild: name(guild), retry_after: Span::from_millis(*ms) }
         }
@@ -135,12 +136,12 @@ proptest! {
             now += gap;
             held = held.max(if what % 2 == 0 { now } else { now.saturating_sub(back) });
             let input = match what {
-                0..14 => Input::Command { id, op: 4, bytes: 10 },
+                0..14 => Input::Command { id, op: 4, guild: None, bytes: 10 },
                 14..30 => Input::Subscribe { guild: format!("{}", id % 7).into(), snapshot: id, bytes: 20 },
                 30..36 if now >= last_beat + 3_400 => {
                     last_beat = now;
                     frames.push((held, true));
-                    Input::Direct
+                    Input::Direct { op: 1 }
                 }
                 _ => Input::Tick,
             };
@@ -165,7 +166,7 @@ proptest! {
 #[test]
 fn commands_in_wait_are_bounded_and_the_old_are_kept() {
     let mut driven = Driven::new(Settings::default());
-    (1..=1_000).for_each(|id| driven.tell(0, Input::Command { id, op: 4, bytes: 10 }));
+    (1..=1_000).for_each(|id| driven.tell(0, Input::Command { id, op: 4, guild: None, bytes: 10 }));
     assert_eq!(driven.gate.waiting(), 256);
     driven.run_until(300_000);
     let sent = driven.out.iter().filter_map(|line| line.split_once("send ")).map(|(_, id)| id.parse::<u64>().unwrap());
@@ -235,9 +236,9 @@ fn it_lives_with_any_numbers() {
         };
         let mut driven = Driven::new(settings);
         for id in 0..20 {
-            driven.tell(id, Input::Command { id, op: 3, bytes: 1 });
+            driven.tell(id, Input::Command { id, op: 3, guild: None, bytes: 1 });
             driven.tell(id, Input::Subscribe { guild: "g".into(), snapshot: id, bytes: 5 });
-            driven.tell(id, Input::Direct);
+            driven.tell(id, Input::Direct { op: 1 });
         }
         driven.run_until(50_000);
     }

@@ -47,7 +47,45 @@ fn closed_after_50_s_and_every_resume_works() {
     };
     days(script, |world| {
         assert_eq!(world.identifies(), 1);
-        assert!(world.dials() <= 1_080, "{} dials", world.dials());
+        assert!(world.dials() <= 1_440, "{} dials", world.dials());
+    });
+}
+
+/// How long the one shard had no session, where each ends `up_ms` after its READY or RESUMED.
+fn away_ms(world: &World, up_ms: u64) -> u64 {
+    DAY_MS - up_ms * (world.identifies() + world.seats[0].resumes_ms.len()) as u64
+}
+
+/// Whatever the sessions' length: the wait fills up the minute, and is no longer than that or the first step.
+#[test]
+fn e12_sessions_that_are_cut_and_can_be_resumed_are_away_for_the_rest_of_each_minute() {
+    for up_ms in [1_000, 10_000, 30_000, 50_000, 55_000, 57_500, 59_900] {
+        let script = move |act| match act {
+            Act::Identify => vec![(100, ready()), (100 + up_ms, closed(4000))],
+            Act::Resume => vec![(100, Event::Resumed), (100 + up_ms, closed(4000))],
+            _ => healthy(act),
+        };
+        days(script, |world| {
+            assert_eq!(world.identifies(), 1);
+            let resumes = world.seats[0].resumes_ms.len() as u64;
+            assert!(resumes <= 1_440, "{resumes} RESUMEs of sessions of {up_ms} ms");
+            let (away, handshake) = (away_ms(world, up_ms), 300);
+            let most = ((60_000 - up_ms).max(5_000) + handshake) * resumes + up_ms;
+            assert!(away <= most, "{away} ms away, sessions of {up_ms} ms");
+        });
+    }
+}
+
+#[test]
+fn e12_d2_closed_after_55_s_is_away_for_two_hours_of_the_day() {
+    let script = |act| match act {
+        Act::Identify => vec![(100, ready()), (55_100, closed(1000))],
+        Act::Resume => vec![(100, Event::Resumed), (55_100, closed(1000))],
+        _ => healthy(act),
+    };
+    days(script, |world| {
+        let (away, resumes) = (away_ms(world, 55_000), world.seats[0].resumes_ms.len());
+        assert!(away <= 22 * HOUR_MS / 10 && resumes <= 1_440, "{away} ms away, {resumes} RESUMEs");
     });
 }
 

@@ -57,8 +57,8 @@ fn stable_after_61_s_with_acks_the_backoff_starts_over() {
             5300 connect 2 wss://r
             5400 resume 2 s 1
             65499 save s 1 step 2
-            65499 waiting 75499 Backoff
-            75499 connect 3 wss://r
+            65499 waiting 70499 Backoff
+            70499 connect 3 wss://r
         "#]],
     );
 }
@@ -577,6 +577,64 @@ fn a_second_hello_and_answers_to_nothing_are_ignored() {
         &expect![[r#"
             0 connect 1 wss://r
             100 resume 1 s 1
+        "#]],
+    );
+}
+
+/// A session that was up for a while, again and again, waits for the rest of its minute and at least the first step; a
+/// RESUME that fails waits the whole step.
+#[test]
+fn e12_a_resume_waits_for_what_is_left_of_the_cycle() {
+    let trace = "0 start
+        100 hello 600000
+        200 resumed
+        30200 closed
+        35300 hello 600000
+        35400 resumed
+        75400 closed
+        85500 hello 600000
+        85600 resumed
+        135600 closed
+        145700 hello 600000
+        145800 resumed
+        203800 closed
+        208900 hello 600000
+        209000 resumed
+        210000 closed
+        269100 hello 600000
+        269200 closed
+        329300 tick";
+    check_with(
+        plain(),
+        Some(stored()),
+        trace,
+        &expect![[r#"
+            0 connect 1 wss://r
+            100 resume 1 s 1
+            30200 save s 1 step 1
+            30200 waiting 35200 Backoff
+            35200 connect 2 wss://r
+            35300 resume 2 s 1
+            75400 save s 1 step 2
+            75400 waiting 85400 Backoff
+            85400 connect 3 wss://r
+            85500 resume 3 s 1
+            135600 note unstable [(Closed(None), 3)]
+            135600 save s 1 step 3
+            135600 waiting 145600 Backoff
+            145600 connect 4 wss://r
+            145700 resume 4 s 1
+            203800 save s 1 step 4
+            203800 waiting 208800 Backoff
+            208800 connect 5 wss://r
+            208900 resume 5 s 1
+            210000 save s 1 step 5
+            210000 waiting 269000 Backoff
+            269000 connect 6 wss://r
+            269100 resume 6 s 1
+            269200 save s 1 step 6
+            269200 waiting 329200 Backoff
+            329200 connect 7 wss://r
         "#]],
     );
 }

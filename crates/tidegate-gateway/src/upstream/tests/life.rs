@@ -15,7 +15,7 @@ async fn all_that_discord_says() {
             (
                 READY,
                 "1 READY {\"session_id\":\"x\",\"resume_gateway_url\":\"wss://gateway-b.discord.gg\"} Ready(Ready { \
-                 session_id: \"x\", resume_gateway_url: \"wss://gateway-b.discord.gg\" })",
+                 session_id: \"x\", resume_gateway_url: \"wss://gateway-b.discord.gg\", user_id: None })",
             ),
             (r#"{"t":"MESSAGE_CREATE","s":2,"op":0,"d":{"a":[1]}}"#, "2 MESSAGE_CREATE {\"a\":[1]} Nothing"),
             (r#"{"op":0,"d":{"_trace":[]},"s":3,"t":"RESUMED"}"#, "3 RESUMED {\"_trace\":[]} Resumed"),

@@ -193,7 +193,7 @@ async fn a_connection_that_takes_too_long() {
     listener.listen(0).unwrap();
     let _taken = TcpStream::connect(address).await.unwrap();
     let base = base(&format!("http://{address}"));
-    let upstream = Upstream::new(tidegate_net::tls::client().unwrap(), Duration::from_millis(100));
+    let upstream = Upstream::new(tidegate_net::tls::client().unwrap(), Duration::from_millis(100), Arc::default());
     let begun = Instant::now();
     let got = ask(&upstream, &base, &get(), &whole("")).await;
     assert_eq!((got.err(), base.reach.is_reachable()), (Some(Failure::NotSent), Some(false)));

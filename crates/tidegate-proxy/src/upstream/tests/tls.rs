@@ -6,7 +6,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
 /// One that trusts the certificate.
 fn trusting() -> Upstream {
-    Upstream::new(trusting_settings(), Duration::from_secs(5))
+    Upstream::new(trusting_settings(), Duration::from_secs(5), Arc::default())
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn a_certificate_that_nobody_vouches_for() {
 #[tokio::test]
 async fn whoever_says_nothing_to_tls_is_not_waited_for() {
     let (stub, parts, payload) = (Stub::with("https", "").await, get(), whole(""));
-    let upstream = Upstream::new(trusting_settings(), Duration::from_millis(50));
+    let upstream = Upstream::new(trusting_settings(), Duration::from_millis(50), Arc::default());
     let got = within(ask(&upstream, &stub.base, &parts, &payload)).await;
     assert_eq!((got.err(), stub.base.reach.is_reachable()), (Some(Failure::NotSent), Some(false)));
 }

@@ -34,7 +34,7 @@ impl Passing {
             let (upstream, base, sender) = (upstream.clone(), Arc::clone(&base), sender.clone());
             async move {
                 let (parts, body) = request.into_parts();
-                let answer = upstream.send(&base, &parts, &Payload::part(VecDeque::new(), body)).await;
+                let answer = upstream.send(&base, &parts, &Payload::part(VecDeque::new(), body.into())).await;
                 let _ = sender.send(answer.as_ref().map(|answer| answer.status).map_err(|failure| *failure));
                 let mut response = Response::new(Body::empty());
                 match answer {
@@ -290,7 +290,7 @@ async fn a_client_that_pauses_leaves_nothing_behind() {
         drip(&mut from, [&b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello"[..]]).await;
     });
     let (mut sending, mut to) = (Sending::default(), Holding::default());
-    let payload = Payload::part(VecDeque::new(), answer.unwrap().into_body());
+    let payload = Payload::part(VecDeque::new(), answer.unwrap().into_body().into());
     sending.begin(&stub.base, &parts("POST", "/", &[]), &payload);
     let mut polls = async |is_out: fn(&Holding) -> bool| {
         for _ in 0..100 {

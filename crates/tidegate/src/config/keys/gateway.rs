@@ -82,6 +82,12 @@ pub(super) const KEYS: &[Key] = &[
         "\"60s\"",
         "The longest wait for a RESUME: Discord keeps a session for minutes.",
     ),
+    key(
+        "discord.gateway.reconnect.resume_cycle",
+        Span,
+        "\"60s\"",
+        "A session that ends again and again is resumed once in this time, counted from READY or RESUMED, whatever the backoff has come to.",
+    ),
     key("discord.gateway.reconnect.jitter", Shares, "[0.5, 1.0]", "The least and the most of a step that is waited."),
     key(
         "discord.gateway.reconnect.stable_after",

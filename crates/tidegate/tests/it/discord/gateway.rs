@@ -35,7 +35,7 @@ fn d67_while_discord_is_down_the_last_good_answer_serves() {
     let tide = Tide::new("");
     tide.force(&json!({"route": "/gateway/bot", "times": 2, "answer": "502"}));
     let none_yet = tide.ask(&gateway());
-    assert_eq!((none_yet.status, none_yet.header("retry-after")), (503, Some("5")));
+    assert_eq!(none_yet.status, 502, "Discord's own word");
     assert_eq!(tide.ask(&gateway()).status, 200);
     tide.pass(40.0);
     tide.force(&json!({"route": "/gateway/bot", "times": 2, "answer": "502"}));

@@ -20,6 +20,12 @@ fn a_recorded_storm_replays_to_the_same_and_holds_no_secret() {
         tide.control("now", &json!({"do": what}));
         until("the session is resumed", || tide.judged().total.resumed > before);
     }
+    tide.control("weather", &json!({"on": "frame", "op": 8, "do": "cut"}));
+    live.bot.say(
+        &json!({"op": 8, "d": {"guild_id": "1", "query": "nobody-may-read", "limit": 1, "nonce": "nobody-may-read"}}),
+    );
+    until("the request has come again", || tide.judged().total.by_op.get(&8) == Some(&2));
+    live.bot.dispatch("GUILD_MEMBERS_CHUNK");
     live.bot.say(&json!({"op": 3, "d": {"activities": [{"name": "nobody-may-read"}]}}));
     until("the presence is there", || tide.judged().total.by_op.contains_key(&3));
     let session = live.session.clone();
@@ -37,6 +43,7 @@ fn a_recorded_storm_replays_to_the_same_and_holds_no_secret() {
         assert!(!inputs.contains(secret) && !outputs.contains(secret), "{secret}");
     }
     assert!(outputs.lines().filter(|line| line.contains("\"resume\":")).count() >= 3, "{outputs}");
+    assert!(inputs.contains(r#""answered":"#), "{inputs}");
     assert_eq!(replayed(&inputs), outputs);
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 0 command 1-9 3 [120]     0 members 1 g [one] [80]     0 subscribe g SNAPSHOT     0 direct 1     0 tick
-//! 0 rate_limited g 5000 [opcode=8]     0 closed 4008     0 opened     0 ready
+//! 0 rate_limited g 5000 [opcode=8]     0 closed 4008     0 opened     0 ready     0 resumed
+//! 0 voice 1 g     0 ack     0 answered 1
 //! ```
 //!
 //! Outputs are `AT send ID`, `AT send {map}`, `AT refused WHAT REASON`, `AT dropped ID REASON` and `AT close CODE`; equal
@@ -12,6 +13,7 @@ mod cases;
 mod commands;
 mod connections;
 mod format;
+mod owed;
 mod subscriptions;
 mod table;
 
@@ -63,6 +65,8 @@ fn input(line: &str) -> Vec<Value> {
             let about = |id| json!({ "command": { "id": id, "op": number(2, 4), "bytes": number(3, 120) } });
             ids.map(|id| json!({ "at": at, "input": about(id) })).collect()
         }
+        "voice" => of(json!({ "command": { "id": number(1, 0), "op": 4, "guild": words[2], "bytes": 80 } })),
+        "answered" => of(json!({ "answered": { "id": number(1, 0) } })),
         "members" => {
             let all = words.get(3).is_none_or(|word| *word != "one");
             of(json!({ "members_request": { "id": number(1, 0), "guild": words[2], "all": all, "bytes": 80 } }))
