@@ -4,6 +4,7 @@
 mod bench;
 mod cargo;
 mod docs;
+mod edges;
 mod files;
 mod install;
 mod lanes;

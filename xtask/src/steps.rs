@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::tools::Workspace;
-use crate::{cargo, docs, install, library, sizes};
+use crate::{cargo, docs, edges, install, library, sizes};
 
 /// What a step mostly does, and so what can run beside it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub(crate) struct Step {
 pub(crate) const STEPS: &[Step] = &[
     works("fmt", "every Rust file as rustfmt writes it", cargo::fmt),
     works("sizes", "no source file over 500 lines without its tests", sizes::check),
+    works("edges", "crates and modules use those that they may, and no cycle", edges::check),
     works("docs", "links, commands and the cases' tests named in the docs", docs::check),
     waits("install", "the pinned Python, Node and Rust packages, into target/", &[], install::all),
     works("build", "the program that the client tests run", cargo::build),

@@ -1,22 +1,18 @@
 //! One gate, many callers, one timer.
 
+mod ticket;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
-use std::time::Duration;
 
 use tidegate_core::Time;
 use tidegate_core::governor::Ticket;
-use tokio::sync::Notify;
 
+pub use self::ticket::{Call, Effect, Event, TicketGate};
 use crate::clock::Clock;
-use crate::ticket::{Call, Effect, Event, TicketGate};
-
-/// A sleeping timer looks again at least this often: a suspended machine's timers stand still while its clock does not.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// A gate that wants to be called at once, again and again, gets no more than this often.
-const LEAST_SLEEP: Duration = Duration::from_millis(1);
+use crate::timer::{Looked, Timed, Timer};
 
 /// Runs a gate: hands inputs in, outputs to the tasks that wait for them, and calls it when its deadline has come.
 ///
@@ -24,8 +20,7 @@ const LEAST_SLEEP: Duration = Duration::from_millis(1);
 pub struct Driver<G: TicketGate, A> {
     inner: Mutex<Inner<G, A>>,
     clock: Clock,
-    /// Told when a deadline became earlier than what the timer sleeps for.
-    earlier: Arc<Notify>,
+    timer: Timer,
     /// Takes outputs that concern no ticket and that nobody asked for.
     notes: Box<dyn Fn(G::Output) + Send + Sync>,
 }
@@ -56,7 +51,7 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
     pub fn new(gate: G, clock: Clock, notes: impl Fn(G::Output) + Send + Sync + 'static) -> Arc<Self> {
         let inner =
             Inner { gate, last_ticket: 0, waiting: HashMap::new(), followers: HashMap::new(), armed: Time::NEVER };
-        Arc::new(Self { inner: Mutex::new(inner), clock, earlier: Arc::new(Notify::new()), notes: Box::new(notes) })
+        Arc::new(Self { inner: Mutex::new(inner), clock, timer: Timer::new(), notes: Box::new(notes) })
     }
 
     /// The clock that the gate is told the time by.
@@ -115,7 +110,7 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
         G::Output: Send,
         A: Send + 'static,
     {
-        tokio::spawn(timer(Arc::downgrade(self), Arc::clone(&self.earlier)));
+        self.timer.spawn(self);
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner<G, A>> {
@@ -152,7 +147,7 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
         let next = inner.gate.poll_timeout().map_or(Time::NEVER, |(at, _)| at);
         if next < inner.armed {
             inner.armed = next;
-            self.earlier.notify_one();
+            self.timer.earlier();
         }
         (first, after)
     }
@@ -184,22 +179,33 @@ impl<G: TicketGate, A: Clone> Driver<G, A> {
             }
         }
     }
+}
 
-    /// Calls the gate if it is due; how long to sleep then.
-    fn turn(&self) -> Duration {
-        let (sleep, after) = {
+impl<G: TicketGate, A: Clone> Timed for Driver<G, A>
+where
+    G: Send + 'static,
+    G::Input: Send,
+    G::Output: Send,
+    A: Send + 'static,
+{
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Calls the gate if it is due.
+    fn look(self: Arc<Self>) -> Looked {
+        let (looked, after) = {
             let mut inner = self.lock();
             let mut after = After::default();
-            let mut least = Duration::ZERO;
-            if inner.gate.poll_timeout().is_some_and(|(at, _)| at <= self.clock.now()) {
+            let acted = inner.gate.poll_timeout().is_some_and(|(at, _)| at <= self.clock.now());
+            if acted {
                 after = self.feed(&mut inner, G::tick(), None).1;
-                least = LEAST_SLEEP;
             }
             inner.armed = inner.gate.poll_timeout().map_or(Time::NEVER, |(at, _)| at);
-            (self.clock.until(inner.armed).clamp(least, LOOK_AGAIN), after)
+            (Looked { next: inner.armed, acted }, after)
         };
         self.carry_out(after);
-        sleep
+        looked
     }
 }
 
@@ -231,12 +237,6 @@ impl<G: TicketGate, A> Inner<G, A> {
     }
 }
 
-impl<G: TicketGate, A> Drop for Driver<G, A> {
-    fn drop(&mut self) {
-        self.earlier.notify_one();
-    }
-}
-
 impl<G: TicketGate, A> fmt::Debug for Driver<G, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Driver").field("clock", &self.clock).finish_non_exhaustive()
@@ -259,14 +259,5 @@ impl<O> Default for After<O> {
 impl<O> After<O> {
     fn wake(&mut self, waker: Option<Waker>) {
         self.wakers.extend(waker);
-    }
-}
-
-async fn timer<G: TicketGate, A: Clone>(driver: Weak<Driver<G, A>>, earlier: Arc<Notify>) {
-    while let Some(sleep) = driver.upgrade().map(|driver| driver.turn()) {
-        tokio::select! {
-            () = earlier.notified() => {}
-            () = tokio::time::sleep(sleep) => {}
-        }
     }
 }

@@ -1,18 +1,12 @@
 //! Any gate behind a lock and a timer, without tickets.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::{Gate, Time};
-use tokio::sync::Notify;
 
 use crate::clock::Clock;
-
-/// A sleeping timer looks again at least this often: a suspended machine's timers stand still while its clock does not.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// A gate that wants to be called at once, again and again, gets no more than this often.
-const LEAST_SLEEP: Duration = Duration::from_millis(1);
+use crate::timer::{Looked, Timed, Timer};
 
 /// Runs any gate: hands inputs in, has its outputs carried out, and calls it when its deadline has come.
 ///
@@ -44,8 +38,7 @@ const LEAST_SLEEP: Duration = Duration::from_millis(1);
 pub struct GateDriver<G: Gate> {
     inner: Mutex<Inner<G>>,
     clock: Clock,
-    /// Told when a deadline became earlier than what the timer sleeps for.
-    earlier: Arc<Notify>,
+    timer: Timer,
 }
 
 type CarryOut<G> = Box<dyn FnMut(&mut G, Time) + Send>;
@@ -65,7 +58,7 @@ impl<G: Gate> GateDriver<G> {
     /// The timer runs once [`GateDriver::spawn_timer`] was called.
     pub fn new(gate: G, clock: Clock, carry_out: impl FnMut(&mut G, Time) + Send + 'static) -> Arc<Self> {
         let inner = Inner { gate, carry_out: Box::new(carry_out), armed: Time::NEVER };
-        Arc::new(Self { inner: Mutex::new(inner), clock, earlier: Arc::new(Notify::new()) })
+        Arc::new(Self { inner: Mutex::new(inner), clock, timer: Timer::new() })
     }
 
     /// The clock that the gate is told the time by.
@@ -80,7 +73,7 @@ impl<G: Gate> GateDriver<G> {
         let next = inner.next();
         if next < inner.armed {
             inner.armed = next;
-            self.earlier.notify_one();
+            self.timer.earlier();
         }
     }
 
@@ -94,7 +87,7 @@ impl<G: Gate> GateDriver<G> {
     where
         G: Send + 'static,
     {
-        tokio::spawn(timer(Arc::downgrade(self), Arc::clone(&self.earlier)));
+        self.timer.spawn(self);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<G>> {
@@ -106,17 +99,22 @@ impl<G: Gate> GateDriver<G> {
         inner.gate.handle(now, input);
         (inner.carry_out)(&mut inner.gate, now);
     }
+}
 
-    /// Calls the gate if it is due; how long to sleep then.
-    fn turn(&self) -> Duration {
+impl<G: Gate + Send + 'static> Timed for GateDriver<G> {
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Calls the gate if it is due.
+    fn look(self: Arc<Self>) -> Looked {
         let mut inner = self.lock();
-        let mut least = Duration::ZERO;
-        if inner.next() <= self.clock.now() {
+        let acted = inner.next() <= self.clock.now();
+        if acted {
             self.feed(&mut inner, G::tick());
-            least = LEAST_SLEEP;
         }
         inner.armed = inner.next();
-        self.clock.until(inner.armed).clamp(least, LOOK_AGAIN)
+        Looked { next: inner.armed, acted }
     }
 }
 
@@ -126,23 +124,8 @@ impl<G: Gate> Inner<G> {
     }
 }
 
-impl<G: Gate> Drop for GateDriver<G> {
-    fn drop(&mut self) {
-        self.earlier.notify_one();
-    }
-}
-
 impl<G: Gate> fmt::Debug for GateDriver<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GateDriver").field("clock", &self.clock).finish_non_exhaustive()
-    }
-}
-
-async fn timer<G: Gate>(driver: Weak<GateDriver<G>>, earlier: Arc<Notify>) {
-    while let Some(sleep) = driver.upgrade().map(|driver| driver.turn()) {
-        tokio::select! {
-            () = earlier.notified() => {}
-            () = tokio::time::sleep(sleep) => {}
-        }
     }
 }

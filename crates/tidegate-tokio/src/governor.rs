@@ -2,7 +2,7 @@
 
 use tidegate_core::governor::{Answer, Governor, Input, Output, Ticket};
 
-use crate::ticket::{Effect, TicketGate};
+use crate::driver::{Effect, TicketGate};
 
 impl TicketGate for Governor {
     fn concerns(output: &Output) -> Option<(Ticket, Effect)> {

@@ -63,7 +63,7 @@ mod governor;
 #[cfg(feature = "tower")]
 pub mod layer;
 mod store;
-mod ticket;
+mod timer;
 #[cfg(feature = "twilight")]
 pub mod twilight;
 
@@ -71,10 +71,10 @@ pub mod twilight;
 mod tests;
 
 pub use self::clock::Clock;
-pub use self::driver::Driver;
+pub use self::driver::{Call, Driver, Effect, Event, TicketGate};
 pub use self::gate_driver::GateDriver;
 pub use self::store::{InMemory, Store, Verdict};
-pub use self::ticket::{Call, Effect, Event, TicketGate};
+pub use self::timer::{Looked, Timed, Timer};
 
 /// The example of the README is a test too.
 #[cfg(all(doctest, feature = "tower"))]

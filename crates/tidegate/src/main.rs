@@ -3,23 +3,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod admin;
-mod bots;
+mod app;
+mod commands;
 mod config;
-mod cut;
-mod discord;
-mod gateway;
-mod governed;
 mod log;
-mod policy_command;
-mod proxy;
-mod replay;
-mod sandbox_command;
 mod serve;
+mod signals;
 mod simulate;
-mod status_command;
-mod telegram;
 
-use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -92,7 +83,7 @@ enum Command {
         name: Option<String>,
         /// How it is printed
         #[arg(long, value_enum, default_value = "markdown")]
-        format: policy_command::Format,
+        format: commands::policy::Format,
     },
 }
 
@@ -108,16 +99,14 @@ fn main() -> ExitCode {
             ran(config::reference().map(|page| print!("{page}")).map_err(Into::into))
         }
         Some(Command::Check { flags, .. }) => check(&flags),
-        Some(Command::Replay { gate }) => {
-            replay::run(&gate, io::stdin().lock(), io::BufWriter::new(io::stdout().lock()))
-        }
-        Some(Command::Status { admin, json }) => ran(status_command::run(&admin, json)),
-        Some(Command::Sandbox { telegram, discord, scale }) => ran(sandbox_command::run(telegram, discord, scale)),
+        Some(Command::Replay { gate }) => commands::replay::run(&gate),
+        Some(Command::Status { admin, json }) => ran(commands::status::run(&admin, json)),
+        Some(Command::Sandbox { telegram, discord, scale }) => ran(commands::sandbox::run(telegram, discord, scale)),
         Some(Command::Simulate { what }) => {
             simulate::run(&what);
             ExitCode::SUCCESS
         }
-        Some(Command::Policy { name, format }) => policy_command::run(name.as_deref(), format),
+        Some(Command::Policy { name, format }) => commands::policy::run(name.as_deref(), format),
     }
 }
 

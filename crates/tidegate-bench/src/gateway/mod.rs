@@ -9,7 +9,7 @@ pub mod relay;
 mod source;
 mod whole;
 /// The very sources that the program is made of.
-#[path = "../../../tidegate/src/gateway/wire/mod.rs"]
+#[path = "../../../tidegate-gateway/src/wire/mod.rs"]
 #[allow(dead_code, unused_imports, unreachable_pub, reason = "what is measured is a part of it")]
 mod wire;
 

@@ -98,9 +98,6 @@ mod turns;
 mod weigh;
 mod write;
 
-#[cfg(test)]
-mod tests;
-
 use alloc::sync::Arc;
 
 pub use self::counters::Counted;

@@ -12,7 +12,7 @@ use super::{
     Applies, BucketDef, BucketId, BucketScope, Cell, DropAnswer, Dry, Escalate, InCooldown, Marks, MaxHold, PastHold,
     Pattern, Platform, Policy, RefusedCools, Row, RowId, Shape, With,
 };
-use crate::governor::Class;
+use crate::class::Class;
 use crate::key::MethodKey;
 use crate::time::Span;
 

@@ -9,7 +9,8 @@ use super::quantity::{show_rate, show_span};
 use super::{
     Applies, BucketDef, BucketId, Cell, Dry, InCooldown, Marks, MaxHold, PastHold, Pattern, Policy, Row, Shape, With,
 };
-use crate::governor::{Class, Counted};
+use crate::class::Class;
+use crate::counted::Counted;
 
 /// The columns, in order.
 pub const COLUMNS: [&str; 13] = [

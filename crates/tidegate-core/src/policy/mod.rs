@@ -45,7 +45,7 @@ pub use self::pattern::Pattern;
 pub use self::quantity::parse_span;
 pub use self::tree::PolicyError;
 pub use self::value::Value;
-use crate::governor::Class;
+use crate::class::Class;
 use crate::key::{MethodKey, PeerKind};
 use crate::time::Span;
 

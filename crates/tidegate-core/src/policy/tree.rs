@@ -9,7 +9,7 @@ use core::fmt;
 use toml::{Table, Value};
 
 use super::{Policy, compile, nearest, quantity, raw::RawPolicy};
-use crate::governor::Class;
+use crate::class::Class;
 use crate::time::Span;
 
 /// The tables that are compiled in.

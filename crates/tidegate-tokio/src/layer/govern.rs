@@ -13,7 +13,7 @@ use tower_service::Service;
 use super::classify::{Classify, Judge, Verdict};
 use super::error::{GovernError, Refused};
 use crate::driver::Driver;
-use crate::ticket::{Call, Event};
+use crate::driver::{Call, Event};
 
 /// The driver of one bot's governor, as the layer takes it. All clients that use one bot token share one.
 pub type GovernorDriver = Driver<Governor, ()>;

@@ -12,28 +12,28 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 
-use crate::bots::base64;
-use crate::proxy::request_body::{closes, unwanted};
-use crate::serve::{Shared, shaped};
-use crate::{discord, telegram};
+use tidegate_net::base64;
+use tidegate_proxy::{closes, is_proxied, shaped, unwanted};
+
+use crate::app::App;
 
 /// Nothing here reads a body. What is sent all the same is let go by, or the answer says that the connection ends.
-pub(super) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let stays = body.is_end_stream() || unwanted(body, head.headers.contains_key(EXPECT)).await;
-    let mut response = guarded(&shared, Request::from_parts(head, Body::empty()), next).await;
+    let mut response = guarded(&app, Request::from_parts(head, Body::empty()), next).await;
     if !stays {
         closes(response.headers_mut());
     }
     response
 }
 
-async fn guarded(shared: &Shared, request: Request, next: Next) -> Response {
+async fn guarded(app: &App, request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    if telegram::is_ours(path) || discord::is_ours(path) {
-        return lost(shared);
+    if is_proxied(path) {
+        return lost(app);
     }
-    match check(shared, &request) {
+    match check(app, &request) {
         Ok(()) => next.run(request).await,
         Err((StatusCode::UNAUTHORIZED, reason)) => {
             // A browser asks for Basic, and knows nothing of Bearer.
@@ -45,20 +45,20 @@ async fn guarded(shared: &Shared, request: Request, next: Next) -> Response {
 }
 
 /// A bot at the wrong port, told so in the shape that it reads.
-fn lost(shared: &Shared) -> Response {
-    let listen = shared.config.listen;
+fn lost(app: &App) -> Response {
+    let listen = app.config.listen;
     let told = format!("Not Found: this is the operators' port (admin); bots go to http://{listen} (listen)");
     (StatusCode::NOT_FOUND, [(CONTENT_TYPE, "application/json")], shaped(404, &told)).into_response()
 }
 
-fn check(shared: &Shared, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+fn check(app: &App, request: &Request) -> Result<(), (StatusCode, &'static str)> {
     let text = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
     let host = text(HOST).ok_or((StatusCode::BAD_REQUEST, "Host is missing\n"))?;
-    if !is_known(shared, host) {
+    if !is_known(app, host) {
         return Err((StatusCode::FORBIDDEN, "this Host is not served; name it in admin_hosts\n"));
     }
     let health = matches!(request.uri().path(), "/healthz" | "/readyz");
-    if let Some(token) = shared.config.admin_token.as_ref().filter(|_| !health)
+    if let Some(token) = app.config.admin_token.as_ref().filter(|_| !health)
         && !text(AUTHORIZATION).and_then(given).is_some_and(|given| token.matches(&given))
     {
         let needed = "the admin_token is needed: Authorization: Bearer, or as the password of any user\n";
@@ -91,10 +91,10 @@ fn given(value: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Loopback, the address listened on, or a configured name.
-fn is_known(shared: &Shared, host: &str) -> bool {
+fn is_known(app: &App, host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     let name = authority.host().trim_start_matches('[').trim_end_matches(']');
-    let listed = shared.config.admin_hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
-    let own = name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == shared.config.admin.ip());
+    let listed = app.config.admin_hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let own = name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == app.config.admin.ip());
     listed || own || name.eq_ignore_ascii_case("localhost")
 }

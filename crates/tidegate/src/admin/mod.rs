@@ -20,7 +20,9 @@ use tidegate_core::bot::ShardKey;
 use tidegate_core::shard::Status;
 use tokio::net::TcpListener;
 
-use crate::serve::{Shared, Socket};
+use tidegate_proxy::{Context, Socket};
+
+use crate::app::App;
 
 const PAGE: &str = include_str!("page.html");
 /// The page runs its own script and talks to its own port only.
@@ -28,9 +30,9 @@ const PAGE_POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'";
 
 /// Serves operators until the process ends.
-pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
-    let door = Door { listener, shared: Arc::clone(&shared) };
-    if let Err(error) = axum::serve(door, router(shared)).await {
+pub(crate) async fn serve(app: Arc<App>, listener: TcpListener) {
+    let door = Door { listener, context: Arc::clone(&app.proxy.context) };
+    if let Err(error) = axum::serve(door, router(app)).await {
         tracing::error!(%error, "the admin port is not served");
     }
 }
@@ -38,7 +40,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
 /// Its connections end as those of bots do: with all that was said heard.
 struct Door {
     listener: TcpListener,
-    shared: Arc<Shared>,
+    context: Arc<Context>,
 }
 
 impl Listener for Door {
@@ -47,7 +49,7 @@ impl Listener for Door {
 
     async fn accept(&mut self) -> (Socket, SocketAddr) {
         let (stream, client) = Listener::accept(&mut self.listener).await;
-        (Socket::new(stream, Arc::clone(&self.shared)), client)
+        (Socket::new(stream, Arc::clone(&self.context)), client)
     }
 
     fn local_addr(&self) -> std::io::Result<SocketAddr> {
@@ -55,11 +57,11 @@ impl Listener for Door {
     }
 }
 
-fn router(shared: Arc<Shared>) -> Router {
+fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(|| async { ([(CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(PAGE)) }))
         .route("/metrics", get(metrics))
-        .route("/v1/status", get(|State(shared): State<Arc<Shared>>| async move { Json(status::status(&shared)) }))
+        .route("/v1/status", get(|State(app): State<Arc<App>>| async move { Json(status::status(&app)) }))
         .route("/v1/discord/{bot}/shards/{id}/restart", post(restart))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
@@ -69,17 +71,17 @@ fn router(shared: Arc<Shared>) -> Router {
                 "served here: / /metrics /healthz /readyz /v1/status and POST /v1/discord/{bot}/shards/{id}/restart\n",
             )
         })
-        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::guard))
-        .with_state(shared)
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
+        .with_state(app)
 }
 
-async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], metrics::text(&shared))
+async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], metrics::text(&app))
 }
 
 /// Re-arms a shard that stopped, or ends its wait.
-async fn restart(State(shared): State<Arc<Shared>>, Path((bot, id)): Path<(String, u32)>) -> (StatusCode, Json<Value>) {
-    let shards = shared.fleets.restart(&bot, id);
+async fn restart(State(app): State<Arc<App>>, Path((bot, id)): Path<(String, u32)>) -> (StatusCode, Json<Value>) {
+    let shards = app.gateway.restart(&bot, id);
     if shards.is_empty() {
         let reason = "no bot with this application id has such a shard here";
         return (StatusCode::NOT_FOUND, Json(json!({"error": reason})));
@@ -88,6 +90,10 @@ async fn restart(State(shared): State<Arc<Shared>>, Path((bot, id)): Path<(Strin
     (StatusCode::OK, Json(json!({"shards": shards.iter().map(one).collect::<Vec<Value>>()})))
 }
 
-async fn ready(State(shared): State<Arc<Shared>>) -> (StatusCode, &'static str) {
-    if shared.drain.has_begun() { (StatusCode::SERVICE_UNAVAILABLE, "draining\n") } else { (StatusCode::OK, "ready\n") }
+async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
+    if app.proxy.context.drain.has_begun() {
+        (StatusCode::SERVICE_UNAVAILABLE, "draining\n")
+    } else {
+        (StatusCode::OK, "ready\n")
+    }
 }

@@ -6,41 +6,42 @@ use serde_json::{Value, json};
 use tidegate_core::discord::{INVALID_REFUSE, INVALID_WARN};
 use tidegate_core::governor::Counted;
 
-use crate::bots::Bot;
-use crate::serve::Shared;
+use tidegate_proxy::Bot;
+
+use crate::app::App;
 
 /// Text from outside is cut here.
 const LONGEST: usize = 120;
 
-pub(super) fn status(shared: &Shared) -> Value {
-    let bots: Vec<Value> = shared.bots().iter().map(|bot| one(shared, bot)).collect();
+pub(super) fn status(app: &App) -> Value {
+    let bots: Vec<Value> = app.proxy.bots().iter().map(|bot| one(app, bot)).collect();
     json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "uptime_s": shared.started.elapsed().as_secs(),
-        "time_scale": shared.config.time_scale,
+        "uptime_s": app.started.elapsed().as_secs(),
+        "time_scale": app.config.time_scale,
         "store": "memory",
-        "draining": shared.drain.has_begun(),
-        "connections": shared.connections.used(),
-        "buffered_bytes": shared.buffers.used(),
+        "draining": app.proxy.context.drain.has_begun(),
+        "connections": app.proxy.context.connections.used(),
+        "buffered_bytes": app.proxy.context.buffers.used(),
         "telegram": {
-            "api": shared.config.telegram.api.to_string(),
-            "reachable": shared.telegram.base.reach.is_reachable(),
-            "policy": shared.telegram.surfaces().policy.name,
-            "slow_answers_ms": shared.telegram.times.slow().as_millis_ceil(),
+            "api": app.config.proxy.telegram.api.to_string(),
+            "reachable": app.proxy.telegram().reachable,
+            "policy": app.proxy.telegram().policy.name,
+            "slow_answers_ms": app.proxy.telegram().slow_answers.as_millis_ceil(),
         },
-        "discord": discord(shared),
-        "gateway": super::gateway::status(shared),
+        "discord": discord(app),
+        "gateway": super::gateway::status(app),
         "bots": bots,
     })
 }
 
-fn discord(shared: &Shared) -> Value {
-    let address = shared.discord.address.figures(shared.clock.now());
+fn discord(app: &App) -> Value {
+    let address = app.proxy.discord_address();
     json!({
-        "api": shared.config.discord.api.to_string(),
-        "reachable": shared.discord.common.base.reach.is_reachable(),
-        "policy": shared.discord.common.surfaces().policy.name,
-        "slow_answers_ms": shared.discord.common.times.slow().as_millis_ceil(),
+        "api": app.config.proxy.discord.api.to_string(),
+        "reachable": app.proxy.discord().reachable,
+        "policy": app.proxy.discord().policy.name,
+        "slow_answers_ms": app.proxy.discord().slow_answers.as_millis_ceil(),
         "invalid_requests": address.invalid,
         "warning": match address.invalid {
             INVALID_REFUSE.. => Some("calls that only fail are refused, so that Discord does not ban this address"),
@@ -51,8 +52,8 @@ fn discord(shared: &Shared) -> Value {
     })
 }
 
-fn one(shared: &Shared, bot: &Arc<Bot>) -> Value {
-    let now = shared.clock.now();
+fn one(app: &App, bot: &Arc<Bot>) -> Value {
+    let now = app.proxy.context.clock.now();
     let counts = bot.counters();
     let level = |wanted| counts.iter().filter(|count| count.what == wanted).map(|count| count.count).sum::<u64>();
     let counters: Vec<Value> = counts
@@ -62,7 +63,6 @@ fn one(shared: &Shared, bot: &Arc<Bot>) -> Value {
         })
         .collect();
     let cooldowns: Vec<Value> = bot
-        .memory
         .refusals(now)
         .iter()
         .map(|refused| {
@@ -74,7 +74,7 @@ fn one(shared: &Shared, bot: &Arc<Bot>) -> Value {
         "bot": bot.token.id(),
         "key": format!("{:08x}", bot.token.hash() >> 32),
         "platform": bot.platform(),
-        "token": standing(shared, bot),
+        "token": standing(app, bot),
         "calls": bot.calls(),
         "held": level(Counted::Held),
         "in_flight": level(Counted::InFlight),
@@ -85,12 +85,12 @@ fn one(shared: &Shared, bot: &Arc<Bot>) -> Value {
 }
 
 /// `None` where there is no token and so nothing to accept.
-fn standing(shared: &Shared, bot: &Bot) -> Option<&'static str> {
-    if bot.standing.is_open(|| shared.clock.now()) {
+fn standing(app: &App, bot: &Bot) -> Option<&'static str> {
+    if bot.is_refused(app.proxy.context.clock.now()) {
         Some("refused")
     } else if bot.token.is_nameless() {
         None
-    } else if bot.standing.is_proven() {
+    } else if bot.is_proven() {
         Some("accepted")
     } else {
         Some("untried")

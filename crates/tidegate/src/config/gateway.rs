@@ -1,96 +1,57 @@
 //! `[discord.gateway]`: the Gateway proxy and the gates behind it.
 
-use std::time::Duration;
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 use tidegate_core::{Span, identify_queue, send_queue, shard};
+use tidegate_gateway::{Compress, Ring, Settings, Takeover};
+use tidegate_proxy::Bounds;
 
 use super::{ConfigError, Layers, texts, value};
 
-/// How the Gateway is served and used.
-#[derive(Clone, Debug)]
-pub(crate) struct Gateway {
-    /// Each shard begins with a copy of it.
-    pub(crate) shard: shard::Settings,
-    pub(crate) send_queue: send_queue::Settings,
-    pub(crate) identify_queue: identify_queue::Settings,
-    /// What HELLO tells bots.
-    pub(crate) heartbeat_interval: Duration,
-    pub(crate) ring: Ring,
-    /// How long a session goes on without a bot.
-    pub(crate) detach_timeout: Duration,
-    /// How long one that a bot logged out of goes on.
-    pub(crate) logout_grace: Duration,
-    /// How long a place in the identify line outlives its bot's connection.
-    pub(crate) place_hold: Duration,
-    /// The longest wait that a bot is left in without being told.
-    pub(crate) quiet_max: Duration,
-    pub(crate) takeover: Takeover,
-    /// Bytes that a bot may leave unread.
-    pub(crate) unsent_max: usize,
-    pub(crate) shards_max: usize,
-    pub(crate) compress: Compress,
-    /// Hosts, besides the main address's, under which a resume address may lie.
-    pub(crate) hosts: Vec<String>,
+/// What else the Gateway has to know of the configuration.
+pub(super) struct Common {
+    pub(super) bounds: Bounds,
+    pub(super) bots: Option<HashSet<String>>,
+    pub(super) public_url: Option<String>,
+    pub(super) record: Option<PathBuf>,
 }
 
-/// The bounds of what is kept for a RESUME.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ring {
-    pub(crate) events: usize,
-    pub(crate) bytes: usize,
-    /// Over all shards of all bots.
-    pub(crate) total_bytes: usize,
-}
-
-/// Bots that take a session from each other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Takeover {
-    /// From so many within the window the newcomer waits.
-    pub(crate) most: usize,
-    pub(crate) window: Duration,
-    pub(crate) wait: Duration,
-}
-
-/// How Discord is asked to compress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compress {
-    No,
-    Zlib,
-    Zstd,
-}
-
-impl Gateway {
-    pub(super) fn new(layers: &Layers) -> Result<Self, ConfigError> {
-        let at = |name: &str| format!("discord.gateway.{name}");
-        let span = |name: &str| layers.get(&at(name), value::span);
-        let bytes = |name: &str| layers.get(&at(name), value::bytes);
-        let count = |name: &str| layers.count(&at(name));
-        in_order(layers)?;
-        Ok(Self {
-            shard: shard_settings(layers)?,
-            send_queue: send_settings(layers)?,
-            identify_queue: identify_settings(layers)?,
-            heartbeat_interval: span("heartbeat_interval")?,
-            ring: Ring {
-                events: count("resume_buffer")?,
-                bytes: bytes("resume_buffer_bytes")?,
-                total_bytes: bytes("resume_total")?,
-            },
-            detach_timeout: span("detach_timeout")?,
-            logout_grace: span("logout_grace")?,
-            place_hold: span("place_hold")?,
-            quiet_max: span("quiet_max")?,
-            takeover: Takeover {
-                most: count("takeover_most")?,
-                window: span("takeover_window")?,
-                wait: span("takeover_wait")?,
-            },
-            unsent_max: bytes("unsent_max")?,
-            shards_max: count("shards_max")?,
-            compress: layers.get(&at("compress"), |v| compress(value::text(v)?))?,
-            hosts: layers.get(&at("gateway_hosts"), |v| Ok(texts(v).collect()))?,
-        })
-    }
+pub(super) fn settings(layers: &Layers, common: Common) -> Result<Settings, ConfigError> {
+    let at = |name: &str| format!("discord.gateway.{name}");
+    let span = |name: &str| layers.get(&at(name), value::span);
+    let bytes = |name: &str| layers.get(&at(name), value::bytes);
+    let count = |name: &str| layers.count(&at(name));
+    in_order(layers)?;
+    Ok(Settings {
+        shard: shard_settings(layers)?,
+        send_queue: send_settings(layers)?,
+        identify_queue: identify_settings(layers)?,
+        heartbeat_interval: span("heartbeat_interval")?,
+        ring: Ring {
+            events: count("resume_buffer")?,
+            bytes: bytes("resume_buffer_bytes")?,
+            total_bytes: bytes("resume_total")?,
+        },
+        detach_timeout: span("detach_timeout")?,
+        logout_grace: span("logout_grace")?,
+        place_hold: span("place_hold")?,
+        quiet_max: span("quiet_max")?,
+        takeover: Takeover {
+            most: count("takeover_most")?,
+            window: span("takeover_window")?,
+            wait: span("takeover_wait")?,
+        },
+        unsent_max: bytes("unsent_max")?,
+        shards_max: count("shards_max")?,
+        compress: layers.get(&at("compress"), |v| compress(value::text(v)?))?,
+        hosts: layers.get(&at("gateway_hosts"), |v| Ok(texts(v).collect()))?,
+        connect_timeout: common.bounds.connect_timeout,
+        bots_max: common.bounds.bots_max,
+        bots: common.bots,
+        public_url: common.public_url,
+        record: common.record,
+    })
 }
 
 /// Numbers that no machine could keep to, each alone or beside another.

@@ -13,16 +13,13 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use hyper::Uri;
 use tidegate_core::Span;
 use tidegate_core::policy::{Platform, Policy};
+use tidegate_proxy::{Bounds, Discord, Telegram};
+use tidegate_trace::cut;
 use toml::Value;
 
-use crate::cut;
-
-pub(crate) use self::gateway::{Compress, Gateway, Ring};
 pub(crate) use self::layers::Layers;
 pub(crate) use self::reference::reference;
 pub(crate) use self::show::show;
@@ -64,53 +61,10 @@ pub(crate) struct Config {
     pub(crate) admin_token: Option<Secret>,
     pub(crate) admin_hosts: Vec<String>,
     pub(crate) time_scale: f64,
-    pub(crate) bots: Option<HashSet<String>>,
-    /// The Gateway address that bots are told.
-    pub(crate) public_url: Option<String>,
-    /// Where traces of the gates are written.
-    pub(crate) record: Option<PathBuf>,
     pub(crate) log: tracing::level_filters::LevelFilter,
     pub(crate) threads: usize,
-    pub(crate) drain_timeout: Duration,
-    pub(crate) bounds: Bounds,
-    pub(crate) telegram: Telegram,
-    pub(crate) discord: Discord,
-}
-
-/// What bounds the use of memory, connections and patience.
-#[derive(Clone, Debug)]
-pub(crate) struct Bounds {
-    pub(crate) buffer_total: usize,
-    pub(crate) bots_max: usize,
-    pub(crate) bots_idle: Duration,
-    pub(crate) connections_max: usize,
-    pub(crate) held_per_client: usize,
-    pub(crate) header_block: usize,
-    pub(crate) target_max: usize,
-    pub(crate) decision_timeout: Duration,
-    pub(crate) idle_timeout: Duration,
-    pub(crate) body_max: usize,
-    pub(crate) multipart_max: usize,
-    pub(crate) unproven_failures: usize,
-    pub(crate) breaker: Duration,
-    pub(crate) connect_timeout: Duration,
-}
-
-/// The Telegram edge.
-#[derive(Debug)]
-pub(crate) struct Telegram {
-    pub(crate) api: Uri,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) auto_hold: Option<Span>,
-}
-
-/// The Discord edge.
-#[derive(Debug)]
-pub(crate) struct Discord {
-    pub(crate) api: Uri,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) auto_hold: Option<Span>,
-    pub(crate) gateway: Gateway,
+    pub(crate) proxy: tidegate_proxy::Settings,
+    pub(crate) gateway: tidegate_gateway::Settings,
 }
 
 /// A text that cannot be printed.
@@ -153,22 +107,24 @@ pub(crate) fn read(flags: &ConfigFlags) -> Result<Layers, ConfigError> {
 impl Config {
     /// What the layers say, checked as a whole.
     pub(crate) fn new(layers: &Layers) -> Result<Self, ConfigError> {
-        let config = Self {
-            listen: layers.get("listen", |v| value::address(value::text(v)?))?,
-            admin: layers.get("admin", |v| value::address(value::text(v)?))?,
-            admin_token: layers.maybe("admin_token", |v| value::secret(v).map(Secret))?,
-            admin_hosts: layers.get("admin_hosts", |v| Ok(texts(v).collect()))?,
-            time_scale: layers.get("time_scale", value::scale)?,
-            bots: layers.maybe("bots", |v| texts(v).map(bot_number).collect())?,
-            public_url: layers.maybe("public_url", |v| value::gateway_url(value::text(v)?))?,
-            record: layers.maybe("record.dir", |v| value::folder(value::text(v)?))?,
-            log: layers.get("log", value::level)?,
-            threads: layers.count("threads")?,
-            drain_timeout: layers.get("drain_timeout", value::span)?,
-            bounds: Bounds::new(layers)?,
-            telegram: Telegram::new(layers)?,
-            discord: Discord::new(layers)?,
-        };
+        // In the order of the keys, so that the first wrong one is told.
+        let listen = layers.get("listen", |v| value::address(value::text(v)?))?;
+        let admin = layers.get("admin", |v| value::address(value::text(v)?))?;
+        let admin_token = layers.maybe("admin_token", |v| value::secret(v).map(Secret))?;
+        let admin_hosts = layers.get("admin_hosts", |v| Ok(texts(v).collect()))?;
+        let time_scale = layers.get("time_scale", value::scale)?;
+        let bots: Option<HashSet<String>> = layers.maybe("bots", |v| texts(v).map(bot_number).collect())?;
+        let public_url = layers.maybe("public_url", |v| value::gateway_url(value::text(v)?))?;
+        let record = layers.maybe("record.dir", |v| value::folder(value::text(v)?))?;
+        let log = layers.get("log", value::level)?;
+        let threads = layers.count("threads")?;
+        let drain_timeout = layers.get("drain_timeout", value::span)?;
+        let bounds = bounds(layers)?;
+        let (telegram, discord) = (telegram(layers)?, discord(layers)?);
+        let common = gateway::Common { bounds: bounds.clone(), bots: bots.clone(), public_url, record };
+        let gateway = gateway::settings(layers, common)?;
+        let proxy = tidegate_proxy::Settings { bounds, bots, drain_timeout, telegram, discord };
+        let config = Self { listen, admin, admin_token, admin_hosts, time_scale, log, threads, proxy, gateway };
         let insecure = layers.get("insecure", |v| Ok(v.as_bool().unwrap_or(false)))?;
         if !config.listen.ip().is_loopback() && !insecure {
             let reason = "others can reach this address, and bots' tokens would pass there without TLS; listen on \
@@ -185,48 +141,41 @@ impl Config {
     }
 }
 
-impl Bounds {
-    fn new(layers: &Layers) -> Result<Self, ConfigError> {
-        Ok(Self {
-            buffer_total: layers.get("buffer_total", value::bytes)?,
-            bots_max: layers.count("bots_max")?,
-            bots_idle: layers.get("bots_idle", value::span)?,
-            connections_max: layers.count("connections_max")?,
-            held_per_client: layers.count("held_per_client")?,
-            header_block: layers.get("header_block", value::bytes)?,
-            target_max: layers.get("target_max", value::bytes)?,
-            decision_timeout: layers.get("decision_timeout", value::span)?,
-            idle_timeout: layers.get("idle_timeout", value::span)?,
-            body_max: layers.get("body_max", value::bytes)?,
-            multipart_max: layers.get("multipart_max", value::bytes)?,
-            unproven_failures: layers.count("unproven_failures")?,
-            breaker: layers.get("breaker", value::span)?,
-            connect_timeout: layers.get("connect_timeout", value::span)?,
-        })
-    }
+fn bounds(layers: &Layers) -> Result<Bounds, ConfigError> {
+    Ok(Bounds {
+        buffer_total: layers.get("buffer_total", value::bytes)?,
+        bots_max: layers.count("bots_max")?,
+        bots_idle: layers.get("bots_idle", value::span)?,
+        connections_max: layers.count("connections_max")?,
+        held_per_client: layers.count("held_per_client")?,
+        header_block: layers.get("header_block", value::bytes)?,
+        target_max: layers.get("target_max", value::bytes)?,
+        decision_timeout: layers.get("decision_timeout", value::span)?,
+        idle_timeout: layers.get("idle_timeout", value::span)?,
+        body_max: layers.get("body_max", value::bytes)?,
+        multipart_max: layers.get("multipart_max", value::bytes)?,
+        unproven_failures: layers.count("unproven_failures")?,
+        breaker: layers.get("breaker", value::span)?,
+        connect_timeout: layers.get("connect_timeout", value::span)?,
+    })
 }
 
-impl Telegram {
-    fn new(layers: &Layers) -> Result<Self, ConfigError> {
-        Ok(Self {
-            api: layers.get("telegram.api", |v| value::api(value::text(v)?, &["bot", "file"]))?,
-            policy: layers.policy_at("telegram.policy", Platform::Telegram, Vec::new())?,
-            auto_hold: layers.maybe("telegram.auto_hold", |v| value::span(v).map(Span::from))?,
-        })
-    }
+fn telegram(layers: &Layers) -> Result<Telegram, ConfigError> {
+    Ok(Telegram {
+        api: layers.get("telegram.api", |v| value::api(value::text(v)?, &["bot", "file"]))?,
+        policy: layers.policy_at("telegram.policy", Platform::Telegram, Vec::new())?,
+        auto_hold: layers.maybe("telegram.auto_hold", |v| value::span(v).map(Span::from))?,
+    })
 }
 
-impl Discord {
-    fn new(layers: &Layers) -> Result<Self, ConfigError> {
-        let most = layers.maybe("discord.max_global", |v| v.as_integer().ok_or_else(|| format!("{v} is no number")))?;
-        let bot_second = most.map(|most| ("buckets.bot_second.window".to_owned(), Value::String(format!("{most}/1s"))));
-        Ok(Self {
-            api: layers.get("discord.api", |v| value::api(value::text(v)?, &["api"]))?,
-            policy: layers.policy_at("discord.policy", Platform::Discord, bot_second.into_iter().collect())?,
-            auto_hold: layers.maybe("discord.auto_hold", |v| value::span(v).map(Span::from))?,
-            gateway: Gateway::new(layers)?,
-        })
-    }
+fn discord(layers: &Layers) -> Result<Discord, ConfigError> {
+    let most = layers.maybe("discord.max_global", |v| v.as_integer().ok_or_else(|| format!("{v} is no number")))?;
+    let bot_second = most.map(|most| ("buckets.bot_second.window".to_owned(), Value::String(format!("{most}/1s"))));
+    Ok(Discord {
+        api: layers.get("discord.api", |v| value::api(value::text(v)?, &["api"]))?,
+        policy: layers.policy_at("discord.policy", Platform::Discord, bot_second.into_iter().collect())?,
+        auto_hold: layers.maybe("discord.auto_hold", |v| value::span(v).map(Span::from))?,
+    })
 }
 
 impl Layers {

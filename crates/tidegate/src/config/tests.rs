@@ -49,7 +49,7 @@ fn the_reference_is_as_the_program_has_it() {
 
 #[test]
 fn the_gateways_defaults_are_those_of_the_gates() {
-    let gateway = Config::new(&Layers::defaults()).unwrap().discord.gateway;
+    let gateway = Config::new(&Layers::defaults()).unwrap().gateway;
     let own = tidegate_core::shard::Settings { autonomous: false, ..Default::default() };
     assert_eq!(format!("{:?}", gateway.shard), format!("{own:?}"));
     assert_eq!(gateway.send_queue, tidegate_core::send_queue::Settings::default());

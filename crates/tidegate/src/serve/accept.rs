@@ -8,13 +8,12 @@ use std::net::{IpAddr, SocketAddr, TcpStream as StdStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidegate_proxy::{Context, REST, Reserved, shaped};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::connection::{REST, shaped};
-use super::{Shared, first};
-use crate::proxy::budget::Reserved;
+use super::first;
 
 /// After an error of accept itself, mostly too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -31,7 +30,11 @@ pub(super) struct Arrived {
 }
 
 /// Accepts until the drain has begun.
-pub(super) fn thread(shared: &Arc<Shared>, threads: &Arc<[UnboundedSender<Arrived>]>, listener: std::net::TcpListener) {
+pub(super) fn thread(
+    shared: &Arc<Context>,
+    threads: &Arc<[UnboundedSender<Arrived>]>,
+    listener: std::net::TcpListener,
+) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::error!(%error, "no connection can be accepted"),
@@ -44,7 +47,7 @@ pub(super) fn thread(shared: &Arc<Shared>, threads: &Arc<[UnboundedSender<Arrive
     });
 }
 
-async fn accept(shared: &Arc<Shared>, threads: &Arc<[UnboundedSender<Arrived>]>, listener: TcpListener) {
+async fn accept(shared: &Arc<Context>, threads: &Arc<[UnboundedSender<Arrived>]>, listener: TcpListener) {
     let mut drain = shared.drain.begun();
     loop {
         let accepted = tokio::select! {
@@ -66,7 +69,7 @@ async fn accept(shared: &Arc<Shared>, threads: &Arc<[UnboundedSender<Arrived>]>,
 }
 
 async fn take(
-    shared: &Arc<Shared>,
+    shared: &Arc<Context>,
     threads: &Arc<[UnboundedSender<Arrived>]>,
     accepted: io::Result<(TcpStream, SocketAddr)>,
 ) {
@@ -90,7 +93,7 @@ async fn take(
 
 /// Waits for the first words of a connection, without taking them off it, and gives it to its thread.
 async fn hand_over(
-    shared: &Shared,
+    shared: &Context,
     threads: &[UnboundedSender<Arrived>],
     stream: TcpStream,
     client: IpAddr,

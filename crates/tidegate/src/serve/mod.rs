@@ -1,34 +1,22 @@
 //! `tidegate serve`: a thread that accepts, threads that serve bots, an admin port beside them, and an orderly end.
 
 mod accept;
-mod alarm;
-mod connection;
-mod drain;
 mod first;
 mod listen;
-mod socket;
-mod unread;
+mod worker;
 
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Weak};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use tidegate_core::governor::Counted;
-use tidegate_tokio::Clock;
+use tidegate_proxy::Upstream;
+use tidegate_trace::Recorder;
 
-pub(crate) use self::connection::shaped;
-pub(crate) use self::drain::Drain;
-pub(crate) use self::socket::Socket;
-use crate::bots::Bot;
+use crate::app::App;
 use crate::config::{Config, ConfigFlags};
-use crate::gateway::Fleets;
-use crate::governed::edge::Edge;
-use crate::proxy::budget::{Budget, Reserved};
-use crate::proxy::request_body::Unread;
-use crate::proxy::upstream::{Upstream, tls};
-use crate::replay::Recorder;
-use crate::{admin, config, discord};
+use crate::signals::{stopped, stopped_or};
+use crate::{admin, config};
 
 /// Of the drain's time, how much is kept at least for answers to what was sent in it.
 const LAST_PART: u32 = 10;
@@ -37,100 +25,13 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How often it is looked whether all is quiet.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What all threads share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) config: Config,
-    pub(crate) clock: Clock,
-    pub(crate) started: Instant,
-    pub(crate) telegram: Edge,
-    pub(crate) discord: discord::Edge,
-    pub(crate) fleets: Fleets,
-    pub(crate) buffers: Arc<Budget>,
-    pub(crate) connections: Arc<Budget>,
-    pub(crate) drain: Arc<Drain>,
-}
-
-/// One client's connection.
-pub(crate) struct Connection {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) upstream: Upstream,
-    pub(crate) client: IpAddr,
-    /// What its call leaves unread of the body.
-    pub(crate) unread: Arc<Unread>,
-    /// Its place among the connections that there may be.
-    place: Weak<Reserved>,
-}
-
-impl Connection {
-    fn new(shared: Arc<Shared>, upstream: Upstream, client: IpAddr, place: &Arc<Reserved>) -> Arc<Self> {
-        Arc::new(Self { shared, upstream, client, unread: Arc::default(), place: Arc::downgrade(place) })
-    }
-
-    /// Keeps its place for as long as it is held. `None` once the connection has ended.
-    pub(crate) fn place(&self) -> Option<Arc<Reserved>> {
-        self.place.upgrade()
-    }
-}
-
-impl Shared {
-    fn new(config: Config, tls: &rustls::ClientConfig) -> anyhow::Result<Self> {
-        let clock = Clock::new(config.time_scale);
-        Ok(Self {
-            clock,
-            started: Instant::now(),
-            telegram: Edge::new(&config.telegram.api, &config.telegram.policy, clock, &config.bounds)
-                .context("telegram.api has no host")?,
-            discord: discord::Edge::new(&config, clock).context("discord.api has no host")?,
-            fleets: Fleets::new(&config, clock, tls.clone()),
-            buffers: Budget::new(config.bounds.buffer_total),
-            connections: Budget::new(config.bounds.connections_max),
-            drain: Arc::default(),
-            config,
-        })
-    }
-
-    /// The bots of all platforms.
-    pub(crate) fn bots(&self) -> Vec<Arc<Bot>> {
-        let mut bots = self.telegram.bots.list();
-        bots.append(&mut self.discord.bots());
-        bots
-    }
-
-    /// Writes that wait, over all bots.
-    fn held(&self) -> usize {
-        let counts = self.bots().into_iter().flat_map(|bot| bot.counters());
-        let waiting = counts.filter(|count| count.what == Counted::Held);
-        usize::try_from(waiting.map(|count| count.count).sum::<u64>()).unwrap_or(usize::MAX)
-    }
-
-    /// Nobody is connected any more, and nothing is under way.
-    fn is_quiet(&self) -> bool {
-        self.connections.used() == 0 && self.calls() == 0 && self.fleets.open() == 0
-    }
-
-    /// How long before the end of the drain the last call is sent: an answer may take so long.
-    fn last_part(&self) -> Duration {
-        let asked = |bots: Vec<Arc<Bot>>| bots.iter().any(|bot| bot.calls() > 0);
-        let telegram = asked(self.telegram.bots.list()).then(|| self.telegram.times.slow());
-        let discord = asked(self.discord.bots()).then(|| self.discord.common.times.slow());
-        let slow = telegram.max(discord).map_or(Duration::ZERO, |slow| self.clock.real(slow));
-        slow.max(self.config.drain_timeout / LAST_PART)
-    }
-
-    /// Calls that are held or in flight, over all bots.
-    pub(crate) fn calls(&self) -> usize {
-        self.bots().iter().map(|bot| bot.calls()).sum()
-    }
-}
-
 /// Runs until it is told to stop.
 pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
-    if let Some(folder) = &config.record {
+    if let Some(folder) = &config.gateway.record {
         let cannot = || format!("nothing can be recorded in {} (record.dir)", folder.display());
         Recorder::try_out(folder).with_context(cannot)?;
     }
-    let tls = tls()?;
+    let tls = tidegate_net::tls::client()?;
     let threads = match config.threads {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         threads => threads,
@@ -142,19 +43,19 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen on {} (admin)", config.admin))?;
     operators.set_nonblocking(true)?;
     let admin = operators.local_addr()?;
-    let shared = Arc::new(Shared::new(config, &tls)?);
-    start_threads(&shared, &tls, threads, listener)?;
-    announce(&shared, listen, admin);
+    let app = Arc::new(App::new(config, &tls)?);
+    start_threads(&app, &tls, threads, listener)?;
+    announce(&app, listen, admin);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let operators = tokio::net::TcpListener::from_std(operators)?;
-        tokio::spawn(admin::serve(Arc::clone(&shared), operators));
-        signals(&shared, flags).await?;
+        tokio::spawn(admin::serve(Arc::clone(&app), operators));
+        stopped_or(|| reload(&app, flags)).await?;
         tokio::select! {
-            () = end(&shared) => tracing::info!("stopped"),
+            () = end(&app) => tracing::info!("stopped"),
             again = stopped() => {
                 again?;
-                tracing::warn!(calls = shared.calls(), "told to stop a second time: what is under way is cut off");
+                tracing::warn!(calls = app.proxy.calls(), "told to stop a second time: what is under way is cut off");
                 anyhow::bail!("stopped by a second signal");
             }
         }
@@ -164,7 +65,7 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
 
 /// One thread that accepts, and those that serve.
 fn start_threads(
-    shared: &Arc<Shared>,
+    app: &Arc<App>,
     tls: &rustls::ClientConfig,
     threads: usize,
     listener: std::net::TcpListener,
@@ -173,18 +74,21 @@ fn start_threads(
     for index in 0..threads {
         let (sender, arrivals) = tokio::sync::mpsc::unbounded_channel();
         senders.push(sender);
-        let shared = Arc::clone(shared);
-        let upstream = Upstream::new(tls.clone(), shared.config.bounds.connect_timeout, Arc::clone(&shared.drain));
+        let proxy = Arc::clone(&app.proxy);
+        let drain = Arc::clone(&proxy.context.drain);
+        let upstream = Upstream::new(tls.clone(), app.config.proxy.bounds.connect_timeout, drain);
         let name = format!("serve-{index}");
-        std::thread::Builder::new().name(name).spawn(move || connection::thread(&shared, &upstream, arrivals))?;
+        std::thread::Builder::new().name(name).spawn(move || worker::thread(&proxy, &upstream, arrivals))?;
     }
-    let (shared, senders) = (Arc::clone(shared), senders.into());
-    std::thread::Builder::new().name("accept".to_owned()).spawn(move || accept::thread(&shared, &senders, listener))?;
+    let (context, senders) = (Arc::clone(&app.proxy.context), senders.into());
+    std::thread::Builder::new()
+        .name("accept".to_owned())
+        .spawn(move || accept::thread(&context, &senders, listener))?;
     Ok(())
 }
 
-fn announce(shared: &Shared, listen: SocketAddr, admin: SocketAddr) {
-    let (telegram, discord) = (&shared.config.telegram, &shared.config.discord);
+fn announce(app: &App, listen: SocketAddr, admin: SocketAddr) {
+    let (telegram, discord) = (&app.config.proxy.telegram, &app.config.proxy.discord);
     println!("tidegate listens for bots on http://{listen} and for operators on http://{admin}");
     println!(
         "Telegram: {}, policy {}; Discord: {}, policy {}",
@@ -193,72 +97,48 @@ fn announce(shared: &Shared, listen: SocketAddr, admin: SocketAddr) {
     println!("State is kept in memory only: it ends with this process.");
 }
 
-/// Waits for Ctrl-C or SIGTERM.
-pub(crate) async fn stopped() -> anyhow::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut stop = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            done = tokio::signal::ctrl_c() => done?,
-            _ = stop.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await?;
-    Ok(())
-}
-
-/// Waits for the signal to stop; reloads policies and the log level on SIGHUP.
-#[cfg(unix)]
-async fn signals(shared: &Shared, flags: &ConfigFlags) -> anyhow::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let mut stopped = std::pin::pin!(stopped());
-    loop {
-        tokio::select! {
-            done = &mut stopped => return done,
-            _ = hang_up.recv() => reload(shared, flags),
-        }
-    }
-}
-
-#[cfg(not(unix))]
-async fn signals(_shared: &Shared, _flags: &ConfigFlags) -> anyhow::Result<()> {
-    stopped().await
-}
-
-#[cfg(unix)]
-fn reload(shared: &Shared, flags: &ConfigFlags) {
+fn reload(app: &App, flags: &ConfigFlags) {
     match config::read(flags).and_then(|layers| Config::new(&layers)) {
         Ok(config) => {
             crate::log::set_level(config.log);
-            shared.telegram.set_policy(config.telegram.policy);
-            shared.discord.set_policy(config.discord.policy);
+            app.proxy.set_policies(config.proxy.telegram.policy, config.proxy.discord.policy);
             tracing::info!("policies and log level reloaded");
         }
         Err(error) => tracing::error!(%error, "the configuration is not reloaded"),
     }
 }
 
+/// Nobody is connected any more, and nothing is under way.
+fn is_quiet(app: &App) -> bool {
+    app.proxy.context.connections.used() == 0 && app.proxy.calls() == 0 && app.gateway.open() == 0
+}
+
+/// How long before the end of the drain the last call is sent: an answer may take so long.
+fn last_part(app: &App) -> Duration {
+    let slow = app.proxy.context.clock.real(app.proxy.slow_answers());
+    slow.max(app.config.proxy.drain_timeout / LAST_PART)
+}
+
 /// Lets what is under way come to its end. What is still held is refused when what is sent would not be answered in time;
 /// what is still with a platform is answered without it when the time is over.
-async fn end(shared: &Shared) {
-    let timeout = shared.config.drain_timeout;
-    let (held, calls) = (shared.held(), shared.calls());
+async fn end(app: &App) {
+    let (proxy, drain) = (&app.proxy, &app.proxy.context.drain);
+    let timeout = app.config.proxy.drain_timeout;
+    let (held, calls) = (proxy.held(), proxy.calls());
     let (in_flight, seconds) = (calls.saturating_sub(held), timeout.as_secs_f64());
     tracing::info!(held, in_flight, seconds, "draining: no new work is taken, what is here may still go out");
-    shared.drain.begin();
-    shared.fleets.stop();
+    drain.begin();
+    app.gateway.stop();
     let begun = Instant::now();
-    while !shared.is_quiet() && begun.elapsed() < timeout + LAST_WORDS {
-        if !shared.drain.is_late() && begun.elapsed() + shared.last_part() >= timeout {
-            tracing::warn!(held = shared.held(), "what is still held is refused");
-            shared.drain.refuse_held();
+    while !is_quiet(app) && begun.elapsed() < timeout + LAST_WORDS {
+        if !drain.is_late() && begun.elapsed() + last_part(app) >= timeout {
+            tracing::warn!(held = proxy.held(), "what is still held is refused");
+            drain.refuse_held();
         }
-        if !shared.drain.is_over() && begun.elapsed() >= timeout {
-            let in_flight = shared.calls();
+        if !drain.is_over() && begun.elapsed() >= timeout {
+            let in_flight = proxy.calls();
             tracing::warn!(in_flight, "the time is over: what is still with a platform is answered 503");
-            shared.drain.end();
+            drain.end();
         }
         tokio::time::sleep(LOOK).await;
     }

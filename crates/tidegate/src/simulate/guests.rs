@@ -8,7 +8,7 @@ use tidegate_core::bot::ShardKey;
 use tidegate_core::{Span, Time};
 
 use super::net::{Agenda, Down, Up};
-use crate::gateway::parts::{Act, Attachment, Bounds, Input, Order, Ring, Session, Times, Total, Word};
+use tidegate_gateway::parts::{Act, Attachment, Bounds, Input, Order, Ring, Session, Times, Total, Word};
 
 /// What HELLO says to bots.
 const INTERVAL: Span = Span::from_millis(41_250);

@@ -137,5 +137,5 @@ fn spans_are_told_in_the_unit_that_a_person_would_take() {
 #[test]
 fn simulated_sessions_have_the_programs_own_times() {
     let config = crate::config::Config::new(&crate::config::Layers::defaults()).unwrap();
-    assert_eq!(super::guests::TIMES, crate::gateway::parts::Times::from(&config.discord.gateway));
+    assert_eq!(super::guests::TIMES, tidegate_gateway::parts::Times::from(&config.gateway));
 }

@@ -9,7 +9,7 @@ use tidegate_core::{Gate, Span, Time, send_queue};
 use super::discord::TOKEN;
 use super::guests::Guests;
 use super::net::{Agenda, Down, Event, Sock, Up};
-use crate::gateway::parts::{Input as Told, Order};
+use tidegate_gateway::parts::{Input as Told, Order};
 
 const URL: &str = "wss://main";
 const RESUME_URL: &str = "wss://resume";
