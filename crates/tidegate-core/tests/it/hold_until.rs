@@ -37,7 +37,7 @@ impl Desk {
         let ticket = Ticket(self.tickets);
         let write = Write {
             ticket,
-            row: self.policy.row_of(&Call { method, has_chat: true, rich: false }),
+            row: self.policy.row_of(&Call { method, has_chat: true, rich: false, paid: false }),
             method: MethodKey::of(method),
             peer: Some(Peer::Id(5)),
             thread: None,
