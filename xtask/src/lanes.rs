@@ -67,7 +67,7 @@ fn in_a_process(workspace: &Workspace, step: &Step, output: Option<&Path>, gives
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut command = if gives_way && step.lane == Lane::Works {
         let mut command = workspace.command("nice");
-        command.args(["-n", "19"]).arg(program);
+        command.args(["-n", "10"]).arg(program);
         command
     } else {
         workspace.command(program)
