@@ -48,6 +48,7 @@ pub struct Learned {
     /// The bucket that was told last; its limit is 0 while none is known.
     last: Described,
     /// The others that were told, the latest first.
+    #[expect(clippy::box_collection, reason = "nearly all routes have none, and a pointer is a third of a list")]
     others: Option<Box<Vec<Described>>>,
     /// The last release.
     released: Option<Time>,

@@ -115,7 +115,7 @@ impl State {
                 let first = waiters.len();
                 let line = self.peers.get(peer).map_or(&[][..], |peer| &peer.line);
                 let mine = line.iter().map(|id| &self.writes[*id]);
-                waiters.extend(mine.filter_map(|write| Some(self.waiter(rules, write, slot)?)));
+                waiters.extend(mine.filter_map(|write| self.waiter(rules, write, slot)));
                 if waiters.len() > first {
                     rings[ring].push_back(members.len());
                     members.push(Member { peer, first, end: waiters.len(), next: first });
