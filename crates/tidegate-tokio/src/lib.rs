@@ -26,7 +26,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let policy = Arc::new(Policy::load("telegram", &[])?);
-//! let row = policy.row_of(&Call { method: "sendMessage", has_chat: true, rich: false });
+//! let row = policy.row_of(&Call { method: "sendMessage", has_chat: true, rich: false, paid: false });
 //! // `()` is what callers of superseded edits are given.
 //! let driver: Arc<Driver<Governor, ()>> = Driver::new(Governor::new(policy, false), Clock::new(1.0), |_note| {});
 //! driver.spawn_timer();

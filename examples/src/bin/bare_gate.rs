@@ -64,7 +64,7 @@ impl Bot {
 
 fn main() -> Outcome {
     let policy = Arc::new(Policy::load("telegram", &[])?);
-    let row = policy.row_of(&Call { method: METHOD, has_chat: true, rich: false });
+    let row = policy.row_of(&Call { method: METHOD, has_chat: true, rich: false, paid: false });
     let mut bot = Bot {
         governor: Governor::new(policy, false),
         platform: telegram::Model::new(telegram::Settings::default()),

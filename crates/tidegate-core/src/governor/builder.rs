@@ -16,7 +16,7 @@ impl Write {
     /// use tidegate_core::{MessageKey, MethodKey, Peer};
     ///
     /// let policy = Policy::load("telegram", &[])?;
-    /// let row = policy.row_of(&Call { method: "editMessageText", has_chat: true, rich: false });
+    /// let row = policy.row_of(&Call { method: "editMessageText", has_chat: true, rich: false, paid: false });
     /// let edit = Write::new(Ticket(1), row, MethodKey::of("editMessageText"))
     ///     .peer(Peer::Id(-100))
     ///     .message(MessageKey::of("7"))

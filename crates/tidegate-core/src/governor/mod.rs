@@ -22,7 +22,7 @@
 //! use tidegate_core::{Gate, MethodKey, Peer, Span, Time};
 //!
 //! let policy = Arc::new(Policy::load("telegram", &[])?);
-//! let row = policy.row_of(&Call { method: "sendMessage", has_chat: true, rich: false });
+//! let row = policy.row_of(&Call { method: "sendMessage", has_chat: true, rich: false, paid: false });
 //! let mut governor = Governor::new(policy, false);
 //!
 //! let now = Time::ZERO;

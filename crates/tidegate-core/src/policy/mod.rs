@@ -8,7 +8,7 @@
 //! use tidegate_core::policy::{Call, Dry, Policy};
 //!
 //! let policy = Policy::load("telegram", &[])?;
-//! let edit = policy.row_of(&Call { method: "editMessageText", has_chat: true, rich: false });
+//! let edit = policy.row_of(&Call { method: "editMessageText", has_chat: true, rich: false, paid: false });
 //! let row = policy.row(edit);
 //! assert_eq!(&*row.name, "edit");
 //! assert_eq!(row.cell(Class::Final).dry, Dry::Merge);

@@ -3,12 +3,12 @@
 
 mod bot;
 mod cases;
-mod edits;
 mod crowd;
+mod edits;
 mod fair;
 mod golden;
-mod hold_until;
 mod hashes;
+mod hold_until;
 mod identify_queue;
 mod last_moment;
 mod properties;

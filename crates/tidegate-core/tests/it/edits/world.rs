@@ -154,7 +154,7 @@ impl World {
         let rich = ask.fields.contains(&"rich_message");
         let write = Write {
             ticket: Ticket(ticket),
-            row: self.policy.row_of(&Call { method, has_chat: true, rich }),
+            row: self.policy.row_of(&Call { method, has_chat: true, rich, paid: false }),
             method: MethodKey::of(method),
             peer: route.as_ref().map_or(Some(Peer::Id(ask.chat)), |route| route.peer.clone()),
             wider: None,
