@@ -269,9 +269,8 @@ impl PeerState {
                 None => extra.method_cooldowns.push((method, cooldown)),
             }
         }
-        if edits.last() > extra.edits.last() {
-            extra.units = units;
-        }
+        // They stand in one window from now on.
+        extra.units = extra.units.saturating_add(units);
         for (mine, theirs) in [(&mut extra.edits, edits), (&mut extra.quiet, quiet), (&mut extra.passes, passes)] {
             mine.extend(theirs);
             mine.sort_unstable();

@@ -125,20 +125,22 @@ impl State {
     }
 
     /// Of edits that only our pacing keeps back, each goes while there is time for those behind it: at the end of a hold
-    /// that several share, the peer's bucket would not have enough for all.
+    /// that several share, the peer's bucket would not have enough for all. One that an edit waits for which is not paced
+    /// is not paced either.
     fn stagger(&mut self, rules: &Rules, peer: u32) {
         let line = self.peers.get(peer).map_or(&[][..], |peer| &peer.line);
-        let mut next = Time::NEVER;
+        let (mut next, mut urgent) = (Time::NEVER, Vec::new());
         for id in line.iter().rev() {
             let write = &mut self.writes[*id];
             let plan = rules.plan(write.row);
-            if write.paced_until < Time::NEVER
-                && write.is_held()
-                && !write.shadowed
-                && plan.spread_of(write).is_some()
-                && !write.named_final()
-            {
-                write.paced_until = write.deadline().min(next);
+            if !write.is_held() || write.shadowed || plan.spread(write.reach).is_none() {
+                continue;
+            }
+            if write.named_final() || plan.spread_of(write).is_none() {
+                urgent.extend(write.message);
+            } else if write.paced_until < Time::NEVER {
+                let waited_for = write.message.is_some_and(|message| urgent.contains(&message));
+                write.paced_until = if waited_for { self.now } else { write.deadline().min(next) };
                 next = write.paced_until.before(plan.refill);
             }
         }

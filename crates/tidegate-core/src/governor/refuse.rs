@@ -175,6 +175,9 @@ impl State {
         let limit = until.since(write.arrived);
         if limit < write.limit {
             write.limit = limit;
+            if write.paced_until < Time::NEVER {
+                write.paced_until = write.deadline();
+            }
             let peer = write.peer;
             // Its wait is measured against the new limit.
             self.enqueue_grown(peer);

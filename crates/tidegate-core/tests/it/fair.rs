@@ -106,6 +106,8 @@ struct Known {
     weight: u32,
     releases: Vec<Release>,
     ended: bool,
+    /// Its client left.
+    left: bool,
 }
 
 enum Event {
@@ -188,12 +190,13 @@ impl Fair {
             }
             Act::CancelBack(back) => {
                 let Some(ticket) = self.writes.keys().rev().nth(back - 1).copied() else { return };
+                if let Some(write) = self.writes.get_mut(&ticket) {
+                    write.left = true;
+                }
                 let flying = self.is_flying(ticket);
                 self.tell(at, Input::Cancel { ticket: Ticket(ticket) });
-                let gone = !flying && !self.gate.knows(Ticket(ticket));
-                if let Some(write) = self.writes.get_mut(&ticket) {
-                    write.ended |= gone;
-                }
+                assert!(!flying || self.gate.knows(Ticket(ticket)), "its answer is still taken in");
+                self.note_left(ticket);
             }
             Act::Cool(scope, duration) => self.tell(at, Input::Cooldown { scope, duration }),
             Act::Migrate(from, to) => {
@@ -206,6 +209,14 @@ impl Fair {
                 }
                 self.tell(at, Input::Migrate { from, to });
             }
+        }
+    }
+
+    /// Nothing is told of a write whose client left: it is over when the gate knows no more of it.
+    fn note_left(&mut self, ticket: u64) {
+        let gone = !self.is_flying(ticket) && !self.gate.knows(Ticket(ticket));
+        if let Some(write) = self.writes.get_mut(&ticket) {
+            write.ended |= write.left && gone;
         }
     }
 
@@ -238,7 +249,7 @@ impl Fair {
         };
         let peer = peer.map(|peer| self.moved.get(&peer).cloned().unwrap_or(peer));
         let weight = if heavy { ask.weight } else { 1 };
-        self.writes.insert(ticket, Known { ask, peer, class, weight, releases: Vec::new(), ended: false });
+        self.writes.insert(ticket, Known { ask, peer, class, weight, releases: Vec::new(), ended: false, left: false });
         write
     }
 
@@ -263,6 +274,7 @@ impl Fair {
             Reply::Deferred(span) => Input::Deferred { ticket: id, bucket: "bot_second".into(), until: at + span },
         };
         self.tell(at, input);
+        self.note_left(ticket);
     }
 
     fn tell(&mut self, at: Time, input: Input) {

@@ -11,13 +11,14 @@ struct Desk {
     policy: Arc<Policy>,
     now_ms: u64,
     tickets: u64,
+    chat: i64,
 }
 
 impl Desk {
     /// A chat whose burst of three is used up: the fourth send can go after one second, the fifth after two.
     fn new() -> Self {
         let policy = Arc::new(Policy::load("telegram", &[]).unwrap());
-        let mut desk = Self { gate: Governor::new(Arc::clone(&policy), false), policy, now_ms: 0, tickets: 0 };
+        let mut desk = Self { gate: Governor::new(Arc::clone(&policy), false), policy, now_ms: 0, tickets: 0, chat: 5 };
         for _ in 0..3 {
             let ticket = desk.write("sendMessage", None);
             assert!(matches!(desk.outputs()[..], [Output::Send { .. }]));
@@ -39,7 +40,7 @@ impl Desk {
             ticket,
             row: self.policy.row_of(&Call { method, has_chat: true, rich: false, paid: false }),
             method: MethodKey::of(method),
-            peer: Some(Peer::Id(5)),
+            peer: Some(Peer::Id(self.chat)),
             thread: None,
             message: message.map(MessageKey),
             class: None,
@@ -124,4 +125,26 @@ fn what_is_dropped_past_its_hold_is_dropped() {
     desk.hold_until(held, 0);
     let told = desk.outputs();
     assert!(matches!(told[..], [Output::Drop { ticket, .. }] if ticket == held), "{told:?}");
+}
+
+/// What only our own pacing keeps back goes as the shorter hold ends.
+#[test]
+fn pacing_keeps_nothing_back_past_the_shorter_hold() {
+    let mut desk = Desk::new();
+    desk.chat = -5;
+    for message in 1..=3 {
+        desk.now_ms += 1_000;
+        let ticket = desk.write("editMessageText", Some(message));
+        assert!(matches!(desk.outputs()[..], [Output::Send { .. }]));
+        desk.tell(Input::Done { ticket, result: Answer::Ok });
+    }
+    desk.now_ms = 4_000;
+    let paced = desk.write("editMessageText", Some(4));
+    assert_eq!(desk.outputs(), []);
+    desk.hold_until(paced, 4_500);
+    assert_eq!(desk.outputs(), []);
+    desk.at(4_499);
+    assert_eq!(desk.outputs(), []);
+    desk.at(4_500);
+    assert!(matches!(desk.outputs()[..], [Output::Send { ticket, .. }] if ticket == paced));
 }

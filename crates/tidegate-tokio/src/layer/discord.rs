@@ -58,7 +58,8 @@ impl Discord {
             route = route.with_fields(names.keys().map(String::as_str));
         }
         let peer = route.peer.or(given);
-        let row = self.policy.row_of(&Call { method: &route.template, has_chat: peer.is_some(), rich: false });
+        let row =
+            self.policy.row_of(&Call { method: &route.template, has_chat: peer.is_some(), rich: false, paid: false });
         let write = Write::new(Ticket(0), row, route.method)
             .peer(peer)
             .wider(route.webhook)

@@ -36,6 +36,7 @@ struct Args {
     #[serde(default)]
     message_ids: Items,
     rich_message: Option<IgnoredAny>,
+    allow_paid_broadcast: Option<Flag>,
 }
 
 /// Libraries write ids as numbers and as text.
@@ -44,6 +45,28 @@ struct Args {
 enum Id {
     Number(i64),
     Text(String),
+}
+
+/// A Boolean, or what stands in its place in calls of those who write it as text or a number.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Flag {
+    Plain(bool),
+    Number(i64),
+    Text(String),
+    Other(IgnoredAny),
+}
+
+impl Flag {
+    /// As Telegram's own server reads a Boolean.
+    fn is_true(&self) -> bool {
+        match self {
+            Self::Plain(flag) => *flag,
+            Self::Number(number) => *number == 1,
+            Self::Text(text) => ["true", "yes", "1"].iter().any(|word| text.trim().eq_ignore_ascii_case(word)),
+            Self::Other(_) => false,
+        }
+    }
 }
 
 /// A list, or what stands in its place in calls of one item.
@@ -82,7 +105,9 @@ impl Telegram {
         let args: Args = serde_json::from_slice(arguments).unwrap_or_default();
         let inline = args.inline_message_id.map(|id| Peer::Inline(id.into()));
         let peer = args.chat_id.map(|id| Peer::parse(&id.text())).or(inline).or(named);
-        let row = self.policy.row_of(&Call { method, has_chat: peer.is_some(), rich: args.rich_message.is_some() });
+        let paid = args.allow_paid_broadcast.is_some_and(|flag| flag.is_true());
+        let rich = args.rich_message.is_some();
+        let row = self.policy.row_of(&Call { method, has_chat: peer.is_some(), rich, paid });
         let message = match args.draft_id {
             Some(draft) => Some(draft),
             // Other methods name messages that they only read.

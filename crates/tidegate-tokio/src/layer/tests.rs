@@ -290,3 +290,19 @@ async fn numbers_and_strings_are_one_chat_and_albums_weigh_their_media() {
     assert_eq!(name.peer.unwrap().to_string(), "@durov");
     assert!(rules.write("sendMessage", b"not json").peer.is_none());
 }
+
+#[test]
+fn a_paid_broadcast_is_known_however_it_is_written() {
+    let policy = Arc::new(Policy::load("telegram", &[]).unwrap());
+    let telegram = Telegram::new(Arc::clone(&policy));
+    let surface = |flag: &str| {
+        let arguments = format!(r#"{{"chat_id":5,"text":"a","allow_paid_broadcast":{flag}}}"#);
+        policy.row(telegram.write("sendMessage", arguments.as_bytes()).row).name.to_string()
+    };
+    for flag in ["true", "\"True\"", "1", "\"yes\""] {
+        assert_eq!(surface(flag), "paid", "{flag}");
+    }
+    for flag in ["false", "null", "0", "\"\"", "[true]", "{}"] {
+        assert_eq!(surface(flag), "send", "{flag}");
+    }
+}

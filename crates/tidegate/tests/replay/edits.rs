@@ -84,6 +84,24 @@ fn of_several_that_only_the_spread_keeps_back_none_is_refused() {
     );
 }
 
+/// Nor does pacing keep back what is not paced, because that waits for an older edit of its message.
+#[test]
+fn an_older_edit_is_not_paced_where_one_that_is_not_paced_waits_for_it() {
+    for (class, left_ms) in [("final", 5_000), ("interactive", 4_100)] {
+        let outputs = run(
+            "telegram instant until=60000",
+            &format!(
+                "0 write 1-3 sendMessage -5
+                 3000 write 4-6 editMessageText -5 message=$
+                 4000 write 7 editMessageText -5 message=1
+                 4100 write 8 editMessageReplyMarkup -5 message=1 class={class}"
+            ),
+        );
+        let sent: Vec<(u64, u64)> = outputs[6..].iter().map(|out| (out.at, out.ticket)).collect();
+        assert_eq!(sent, [(4_100, 7), (left_ms, 8)], "{class}");
+    }
+}
+
 /// A full window is no pacing of ours: the refusal tells when it has room.
 #[test]
 fn an_edit_that_the_window_keeps_back_is_told_when_it_has_room() {

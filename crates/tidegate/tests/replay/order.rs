@@ -251,7 +251,7 @@ fn e9_a_chat_that_turns_out_to_be_another_keeps_its_messages_in_order() {
             10 send 6 admitted
             20 send 7 admitted
             30 superseded 4 by 6
-            5020 send 5 held 5020
+            2687 send 5 held 2687
         "#]],
     );
 }
