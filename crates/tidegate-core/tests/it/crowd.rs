@@ -95,7 +95,7 @@ fn run(crowd: &Crowd, writes: u64) -> Worst {
     while gate.held() > 0 && now < Time::from_millis(700_000) {
         now = gate.poll_timeout().unwrap().0.max(now);
         flying.extend(tell(&mut gate, now, Input::Tick));
-        for ticket in flying.drain(..).collect::<Vec<_>>() {
+        for ticket in std::mem::take(&mut flying) {
             flying.extend(tell(&mut gate, now, Input::Done { ticket, result: Answer::Ok }));
         }
     }

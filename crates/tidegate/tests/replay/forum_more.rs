@@ -164,9 +164,7 @@ fn sends_to_unmarked_groups_take_the_bot_bucket_after_a_cooldown_too() {
 #[test]
 fn a_retried_bypass_takes_the_bot_bucket() {
     let mut trace = "0 write 1-25 sendMessage -$\n".to_owned();
-    for ticket in 1..=5 {
-        trace += &format!("10 refused {ticket} 1000\n");
-    }
+    trace.extend((1..=5).map(|ticket| format!("10 refused {ticket} 1000\n")));
     trace += "3010 write 26-50 sendMessage -$\n";
     let outputs = run("telegram-forum until=3011", &trace);
     let again = outputs.iter().filter(|out| out.kind == "send" && out.at == 3_010).count();

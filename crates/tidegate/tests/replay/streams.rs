@@ -77,7 +77,8 @@ fn a_group_at_rest_takes_the_first_five_awaited_edits_within_six_seconds() {
 /// Our own pacing never refuses: what it alone keeps back goes as its hold ends.
 #[test]
 fn a_client_with_a_short_hold_that_awaits_each_write_is_never_refused() {
-    let gaps: [(fn(u64) -> u64, u64); 3] = [(|_| 50, 50), (|_| 300, 300), (|_| 900, 900)];
+    type Gap = fn(u64) -> u64;
+    let gaps: [(Gap, u64); 3] = [(|_| 50, 50), (|_| 300, 300), (|_| 900, 900)];
     for (gap, gap_ms) in gaps {
         for hold_ms in [1_000, SHORT_HOLD_MS] {
             let client = Stream { awaits: true, sends: 5, hold_ms: Some(hold_ms), ..stream(15, gap) };
