@@ -360,8 +360,7 @@ impl Fair {
             }
             (_, "POST /interactions/{interaction}/{token}/callback") => {}
             _ => {
-                if !matches!(write.peer, Some(Peer::Name(_))) && !(method.contains("webhooks") && write.peer.is_none())
-                {
+                if !(matches!(write.peer, Some(Peer::Name(_))) || method.contains("webhooks") && write.peer.is_none()) {
                     windows.push(of("bot_second", 48, 0, 1, false));
                 }
                 if method.ends_with(" name") {
