@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 use tidegate_core::Span;
 use tidegate_core::governor::Counted;
@@ -121,9 +122,9 @@ fn status(edge: &Edge) -> PlatformStatus {
     }
 }
 
-async fn route(proxy: Arc<Proxy>, connection: Arc<Connection>, request: Request<RequestBody>) -> Response<Body> {
+async fn route(proxy: Arc<Proxy>, connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
     if connection.shared.drain.has_begun() {
-        return going_down(request.uri().path());
+        return going_down(RequestBody::of(request, &connection.unread).uri().path());
     }
     let path = request.uri().path();
     if telegram::is_ours(path) {
@@ -133,7 +134,8 @@ async fn route(proxy: Arc<Proxy>, connection: Arc<Connection>, request: Request<
         return discord::serve(&proxy.discord, proxy.gateway.as_ref(), connection, request).await;
     }
     let gateway_bot = discord::gateway_bot_by(&proxy.discord, &connection);
-    if let Some(answering) = proxy.gateway.serve(&connection, request, gateway_bot) {
+    if let Some(answering) = proxy.gateway.serve(&connection, RequestBody::of(request, &connection.unread), gateway_bot)
+    {
         return answering.await;
     }
     let served = "served here: /api/…, /identify and a WebSocket (Discord), /bot<token>/<method> and /file/bot<token>/<path> \

@@ -33,12 +33,19 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
+    /// The body of a request with these headers.
+    pub(crate) fn new(body: Incoming, headers: &HeaderMap, unread: &Arc<Unread>) -> Self {
+        let ended = body.is_end_stream();
+        let waits = !ended && headers.contains_key(EXPECT);
+        let way_back = (!ended).then(|| Arc::clone(unread));
+        Self { body: Some(body), way_back, waits, ended }
+    }
+
+    /// A whole request. Those that go to a platform are taken apart first: moving one about takes a while.
     pub(crate) fn of(request: Request<Incoming>, unread: &Arc<Unread>) -> Request<Self> {
         let (head, body) = request.into_parts();
-        let ended = body.is_end_stream();
-        let waits = !ended && head.headers.contains_key(EXPECT);
-        let way_back = (!ended).then(|| Arc::clone(unread));
-        Request::from_parts(head, Self { body: Some(body), way_back, waits, ended })
+        let body = Self::new(body, &head.headers, unread);
+        Request::from_parts(head, body)
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Connection {
     /// Where the client is.
     pub client: IpAddr,
     /// What its call leaves unread of the body.
-    unread: Arc<Unread>,
+    pub(crate) unread: Arc<Unread>,
     /// Its place among the connections that there may be.
     place: Weak<Reserved>,
 }
@@ -80,7 +80,7 @@ pub(crate) async fn serve<F: Future<Output = Response<Body>> + Send + 'static>(
     upstream: Upstream,
     (stream, client): (TcpStream, IpAddr),
     place: Reserved,
-    route: impl FnOnce(Arc<Connection>, Request<RequestBody>) -> F + Clone + Send + 'static,
+    route: impl FnOnce(Arc<Connection>, Request<Incoming>) -> F + Clone + Send + 'static,
 ) {
     let bounds = &shared.config.bounds;
     let mut builder = http1::Builder::new();
@@ -96,7 +96,15 @@ pub(crate) async fn serve<F: Future<Output = Response<Body>> + Send + 'static>(
     let service = service_fn(move |request: Request<Incoming>| {
         let (route, connection) = (route.clone(), Arc::clone(&connection));
         // The call's future is large: it is made where it stays.
-        Attended::new(async move { Ok::<_, Infallible>(answer(connection, request, route).await) })
+        Attended::new(async move {
+            let kept = Arc::clone(&connection);
+            let mut response = route(connection, request).await;
+            if kept.unread.is_any() {
+                let may_stay = !kept.shared.drain.has_begun();
+                Box::pin(kept.unread.clear(response.headers_mut(), may_stay)).await;
+            }
+            Ok::<_, Infallible>(response)
+        })
     });
     let io = TokioIo::new(Socket::new(stream, Arc::clone(&shared)));
     let mut serving = pin!(builder.serve_connection(io, service).with_upgrades());
@@ -153,19 +161,4 @@ where
     fn shut_down(self: Pin<&mut Self>) {
         self.graceful_shutdown();
     }
-}
-
-async fn answer<F: Future<Output = Response<Body>>>(
-    connection: Arc<Connection>,
-    request: Request<Incoming>,
-    route: impl FnOnce(Arc<Connection>, Request<RequestBody>) -> F,
-) -> Response<Body> {
-    let request = RequestBody::of(request, &connection.unread);
-    let kept = Arc::clone(&connection);
-    let mut response = route(connection, request).await;
-    if kept.unread.is_any() {
-        let may_stay = !kept.shared.drain.has_begun();
-        Box::pin(kept.unread.clear(response.headers_mut(), may_stay)).await;
-    }
-    response
 }

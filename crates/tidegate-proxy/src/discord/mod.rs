@@ -21,6 +21,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri};
@@ -135,7 +136,7 @@ pub(crate) async fn serve(
     edge: &Arc<Edge>,
     gateway: &dyn GatewaySide,
     connection: Arc<Connection>,
-    request: Request<RequestBody>,
+    request: Request<Incoming>,
 ) -> Response<Body> {
     let shared = Arc::clone(&connection.shared);
     let answered = shared.drain.unless_over(pin!(answer((edge, gateway), connection, request))).await;
@@ -150,10 +151,11 @@ pub(crate) fn busy() -> Response<Body> {
 async fn answer(
     (edge, gateway_side): (&Arc<Edge>, &dyn GatewaySide),
     connection: Arc<Connection>,
-    request: Request<RequestBody>,
+    request: Request<Incoming>,
 ) -> Result<Response<Body>, Box<Reply>> {
     let shared = Arc::clone(&connection.shared);
     let (mut head, body) = request.into_parts();
+    let body = RequestBody::new(body, &head.headers, &connection.unread);
     // The Host goes no further.
     let tells_address =
         path::behind_api(head.uri.path()).is_some_and(|path| path.trim_start_matches('/').starts_with("gateway"));

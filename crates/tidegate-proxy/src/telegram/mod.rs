@@ -17,6 +17,7 @@ mod tests;
 use std::pin::pin;
 use std::sync::Arc;
 
+use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 
 use self::path::{Target, What};
@@ -36,11 +37,7 @@ pub(crate) fn is_ours(path: &str) -> bool {
 }
 
 /// Answers one request.
-pub(crate) async fn serve(
-    edge: &Arc<Edge>,
-    connection: Arc<Connection>,
-    request: Request<RequestBody>,
-) -> Response<Body> {
+pub(crate) async fn serve(edge: &Arc<Edge>, connection: Arc<Connection>, request: Request<Incoming>) -> Response<Body> {
     let shared = Arc::clone(&connection.shared);
     let answered = shared.drain.unless_over(pin!(answer(edge, connection, request))).await;
     answered.map_or_else(busy, |answered| answered.unwrap_or_else(|reply| reply.into_response()))
@@ -54,10 +51,11 @@ pub(crate) fn busy() -> Response<Body> {
 async fn answer(
     edge: &Arc<Edge>,
     connection: Arc<Connection>,
-    request: Request<RequestBody>,
+    request: Request<Incoming>,
 ) -> Result<Response<Body>, Box<Reply>> {
     let shared = &connection.shared;
     let (mut head, body) = request.into_parts();
+    let body = RequestBody::new(body, &head.headers, &connection.unread);
     let asked = vet(&shared.config.bounds, &mut head).map_err(answer::wrong)?;
     // The head goes on.
     let uri = head.uri.clone();

@@ -52,12 +52,14 @@ pub(crate) fn run(config: Config, flags: &ConfigFlags) -> anyhow::Result<()> {
         tokio::spawn(admin::serve(Arc::clone(&app), operators));
         stopped_or(|| reload(&app, flags)).await?;
         tokio::select! {
-            () = end(&app) => tracing::info!("stopped"),
+            // It listens before it is said that the drain has begun.
+            biased;
             again = stopped() => {
                 again?;
                 tracing::warn!(calls = app.proxy.calls(), "told to stop a second time: what is under way is cut off");
                 anyhow::bail!("stopped by a second signal");
             }
+            () = end(&app) => tracing::info!("stopped"),
         }
         Ok(())
     })
