@@ -68,7 +68,9 @@ class Api:
 
     async def post(self, method: str, **request) -> Answer:
         async with self.session.post(f"{self.base}/bot{self.token}/{method}", **request) as answer:
-            body = await answer.json(content_type=None)
+            # A 5xx is handed through as the platform sent it, which may be a web page.
+            json = "json" in answer.headers.get("Content-Type", "")
+            body = await answer.json() if json else {"text": await answer.text()}
             return Answer(answer.status, body, answer.headers)
 
     async def send(self, chat: int | str, text: str, **more) -> Answer:

@@ -48,7 +48,8 @@ def test_t30_a_failed_typing_is_never_sent_again():
     async def scenario(house: House):
         async with Api(house.base) as api:
             house.script("502", "sendChatAction", 7)
-            await api("sendChatAction", chat_id=7, action="typing")
+            answer = await api("sendChatAction", chat_id=7, action="typing")
+            assert answer.status == 502, "the platform's own answer is handed through"
             await house.sleep(20)
 
     with run(scenario) as house:

@@ -31,7 +31,7 @@ use crate::timer::{Looked, Timed, Timer};
 /// });
 /// driver.spawn_timer();
 ///
-/// driver.tell(Input::Command { id: 7, op: 4, bytes: 90 });
+/// driver.tell(Input::Command { id: 7, op: 4, guild: None, bytes: 90 });
 /// assert_eq!(socket.recv().await, Some(7));
 /// # }
 /// ```
